@@ -198,7 +198,7 @@ let package = Package(
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
                 "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck",
                 "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore",
-                "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
+                "Administration", "Store", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 
         // Command: the program that people type.

@@ -7,6 +7,19 @@ public struct IdentitySettings: Sendable, Equatable {
         public var publicKey: String
     }
 
+    /// Bounds of what clients may cause, in an hour or a day; nil for unlimited.
+    public struct Limits: Sendable, Equatable {
+        public var signUpsPerAddress: Int?
+        public var mailsPerAccount: Int?
+        public var mailsPerAddress: Int?
+        public var mailsPerDay: Int?
+        public var textsPerAccount: Int?
+        public var textsPerAddress: Int?
+        public var textsPerDay: Int?
+        public var wrongCodesPerAccount: Int?
+        public var wrongCodesPerAddress: Int?
+    }
+
     /// Nil if it is not configured, as for the next two.
     public var facebook: Facebook?
     public var google: Google?
@@ -33,6 +46,7 @@ public struct IdentitySettings: Sendable, Equatable {
     public var failuresPerAccount: Int
     public var failuresPerAddress: Int
     public var failureSeconds: Int
+    public var limits: Limits
     /// Whether the administrator can read codes in production.
     public var hasTestHooks: Bool
     /// Nil if no mails are sent.
@@ -70,9 +84,24 @@ extension ConfigurationReader {
             failuresPerAccount: rate["perAccountFailures"].int,
             failuresPerAddress: rate["perAddressFailures"].int,
             failureSeconds: rate["windowSeconds"].int,
+            limits: limits(field["limits"], mode: mode),
             hasTestHooks: field["testHooks"].bool,
             mail: mail(field["mail"]),
             texts: texts(field["texts"]),
             noticeTexts: noticeTexts(field["notices"]))
+    }
+
+    private func limits(_ field: Field, mode: Configuration.Mode) -> IdentitySettings.Limits {
+        func limit(_ name: String, _ production: Int) -> Int? { field[name].intIfPresent ?? (mode == .production ? production : nil) }
+        return IdentitySettings.Limits(
+            signUpsPerAddress: limit("signUpsPerAddress", 100),
+            mailsPerAccount: limit("mailsPerAccount", 20),
+            mailsPerAddress: limit("mailsPerAddress", 100),
+            mailsPerDay: limit("mailsPerDay", 10000),
+            textsPerAccount: limit("textsPerAccount", 5),
+            textsPerAddress: limit("textsPerAddress", 50),
+            textsPerDay: limit("textsPerDay", 1000),
+            wrongCodesPerAccount: limit("wrongCodesPerAccount", 10),
+            wrongCodesPerAddress: limit("wrongCodesPerAddress", 100))
     }
 }

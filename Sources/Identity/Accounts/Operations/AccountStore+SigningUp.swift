@@ -42,6 +42,7 @@ extension AccountStore {
 
     /// Refuses an e-mail that has a user, before its password is hashed.
     public func requireFree(email: String, tenant: String, caller: CallerToken?) throws(AccountFailure) {
+        if caller == nil { try requireSignUps() }
         let owner = try user(email: email, tenant: tenant)
         if let owner, owner.uid != caller?.uid { throw AccountFailure("EMAIL_EXISTS") }
     }

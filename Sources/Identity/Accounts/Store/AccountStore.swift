@@ -9,13 +9,18 @@ public final class AccountStore: StoreContent {
     private let file: StoreFile
     let connection: Connection
     let policy: AccountPolicy
+    let factorSeal: FactorSeal
+    /// The address of the client whom the running operation serves; nil for administrators.
+    var customer: String?
     /// The connection's total of changed rows before this turn's transaction.
     private var changesBefore = 0
 
     init(path: String, policy: AccountPolicy) throws(StoreError) {
         self.policy = policy
+        factorSeal = try policy.openSeal()
         file = try StoreFile(path, .accounts, StoreSettings(), claim: try StoreFile.lock(path, of: "users"))
         connection = file.connection
+        do throws(SQLiteError) { try sealFactors() } catch { throw StoreError(error) }
         noteState()
     }
 

@@ -32,7 +32,7 @@ extension AuthenticationFrontEnd {
             throw AuthError("INVALID_ARGUMENT", "((Missing phoneEnrollmentInfo.))")
         }
         let phone = try info.text("phoneNumber")
-        let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let code = try await perform(for: call) { store throws(AccountFailure) in
             try store.startEnrolment(phone: phone, caller: token, tenant: tenant)
         }
         try await send(code, call)
@@ -46,7 +46,7 @@ extension AuthenticationFrontEnd {
         if let info = try call.body.body("totpVerificationInfo") {
             try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: false)
             let (session, code) = try session(info, code: "verificationCode")
-            let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            let signedIn = try await perform(for: call) { store throws(AccountFailure) in
                 try store.finishCodeEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant)
             }
             await announce(signedIn, call)
@@ -57,7 +57,7 @@ extension AuthenticationFrontEnd {
             throw AuthError("INVALID_ARGUMENT", "((Missing phoneVerificationInfo.))")
         }
         let (session, code) = try session(info, code: "code")
-        let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let signedIn = try await perform(for: call) { store throws(AccountFailure) in
             try store.finishEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant)
         }
         await announce(signedIn, call)
@@ -89,7 +89,7 @@ extension AuthenticationFrontEnd {
         guard let id = try call.body.text("mfaEnrollmentId") else {
             throw AuthError("MISSING_MFA_ENROLLMENT_ID", "No second factor identifier is provided.")
         }
-        let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let code = try await perform(for: call) { store throws(AccountFailure) in
             try store.startSecondFactor(credential, factor: id, tenant: tenant)
         }
         try await send(code, call)
@@ -106,7 +106,7 @@ extension AuthenticationFrontEnd {
                 throw AuthError("MISSING_MFA_ENROLLMENT_ID", "No second factor identifier is provided.")
             }
             guard let code = try info.text("verificationCode") else { throw AuthError("MISSING_CODE") }
-            let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            let signedIn = try await perform(for: call) { store throws(AccountFailure) in
                 try store.finishSecondFactor(credential, factor: id, code: code, tenant: tenant)
             }
             return .object(try await tokenFields(signedIn, hasUser: false))
@@ -115,7 +115,7 @@ extension AuthenticationFrontEnd {
             throw AuthError("INVALID_ARGUMENT", "MFA provider not supported!")
         }
         let (session, code) = try session(info, code: "code")
-        let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let signedIn = try await perform(for: call) { store throws(AccountFailure) in
             try store.finishSecondFactor(credential, sessionInfo: session, code: code, tenant: tenant)
         }
         return .object(try await tokenFields(signedIn, hasUser: false))

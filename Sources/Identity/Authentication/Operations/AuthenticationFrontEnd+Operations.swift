@@ -126,6 +126,16 @@ extension AuthenticationFrontEnd {
         return fields
     }
 
+    // MARK: The store
+
+    /// Runs an operation for the caller of a request, who is subject to the limits unless it is an administrator.
+    func perform<Answer: Sendable>(
+        for call: AuthCall, _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> Answer
+    ) async throws(AuthError) -> Answer {
+        let address = call.isAdministrator ? nil : call.address
+        return try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.serving(address, operation) }
+    }
+
     // MARK: Checks
 
     /// The e-mail of a request, in its stored form.

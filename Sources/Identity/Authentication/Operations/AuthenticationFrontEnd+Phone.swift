@@ -10,7 +10,7 @@ extension AuthenticationFrontEnd {
         guard let phone = try call.body.text("phoneNumber"), AccountText.isPhone(phone, isStrict: isStrict) else {
             throw AuthError("INVALID_PHONE_NUMBER", "Invalid format.")
         }
-        let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.addSignInMessage(phone, tenant: tenant) }
+        let code = try await perform(for: call) { store throws(AccountFailure) in try store.addSignInMessage(phone, tenant: tenant) }
         try await send(code, call)
         return ["sessionInfo": .string(code.sessionInfo)]
     }
@@ -27,7 +27,7 @@ extension AuthenticationFrontEnd {
         let proof = try phoneProof(call)
         let operation = try call.body.text("operation")
         let mayCreate = operation != "REAUTH" && operation != "LINK" && operation != "UPDATE"
-        let result = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let result = try await perform(for: call) { store throws(AccountFailure) in
             try store.signIn(proof, tenant: tenant, caller: token, mayCreate: mayCreate)
         }
         switch result {

@@ -16,7 +16,7 @@ extension AuthenticationFrontEnd {
         if let token { _ = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.caller(token) } }
         let mayCreate = try body.bool("autoCreate") ?? true
         let identity = try await identity(call, requestURI, tenant)
-        let result = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let result = try await perform(for: call) { store throws(AccountFailure) in
             try store.signIn(identity, tenant: tenant, caller: token, mayCreate: mayCreate)
         }
         if let error = result.linkError, try body.bool("returnIdpCredential") != true { throw AuthError(error) }
