@@ -108,6 +108,7 @@ let package = Package(
         .target(
             name: "CRE2", path: "Sources/Base/CRE2", cxxSettings: [.unsafeFlags(["-O2"])],
             linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libre2.a", "-lstdc++"])]),
+        .target(name: "CArgon2", path: "Sources/Base/CArgon2", linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libargon2.a"])]),
         .target(name: "CCrypt", path: "Sources/Base/CCrypt", linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libcrypt.a"])]),
         .target(name: "CCurl", path: "Sources/Base/CCurl", linkerSettings: [.linkedLibrary("dl")]),
         module("Files", in: .base),
@@ -129,7 +130,7 @@ let package = Package(
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
-        module("Passwords", in: .identity, [bytes, json, "EventLoop", "COpenSSL", "CCrypt"]),
+        module("Passwords", in: .identity, [bytes, json, "EventLoop", "COpenSSL", "CCrypt", "CArgon2"]),
         module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
         module("AccountNotices", in: .identity, [bytes, "Files", json, "EventLoop", "CCurl"]),
         module("Accounts", in: .identity, [bytes, json, "EventLoop", "SQLite", "Store", "RealtimeDatabase", crypto, logging]),
@@ -200,7 +201,7 @@ let package = Package(
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
                 "RealtimeDatabase", "DatabaseAPI", "Passwords", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck",
                 "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore",
-                "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
+                "Administration", "Store", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 
         // Command: the program that people type.

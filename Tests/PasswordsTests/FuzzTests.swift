@@ -9,7 +9,7 @@ import Testing
 @Suite struct FuzzTests {
     private static let words = [
         "$", "scrypt", "ln=", "r=", "p=", ",", "=", "\"", "{", "}", ":", "-1", "1e9", "9223372036854775807", "null", "\"rounds\":", "\"memoryCost\":",
-        "\"cpuMemCost\":", "\"salt\":", "BCRYPT", "HMAC_", "SHA512", "MD5", "PBKDF2_SHA256", "STANDARD_SCRYPT", "JDJi",
+        "\"cpuMemCost\":", "\"salt\":", "BCRYPT", "ARGON2", "HMAC_", "SHA512", "MD5", "PBKDF2_SHA256", "STANDARD_SCRYPT", "JDJi",
     ]
 
     @Test func hashes() throws {

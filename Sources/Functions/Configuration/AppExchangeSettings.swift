@@ -34,6 +34,17 @@ public struct AppExchangeSettings: Sendable, Equatable {
         public var privateKey: String
     }
 
+    /// Google's Play Integrity.
+    public struct PlayIntegrity: Sendable, Equatable {
+        public var url: String
+        public var packageName: String
+        /// SHA-256 digests, in hexadecimal digits without colons.
+        public var certificates: [String]
+        public var deviceVerdicts: [String]
+        /// Path of the key file.
+        public var serviceAccount: String
+    }
+
     public var apps: [String]
     public var debugTokens: [String]
     /// Whether debug tokens are exchanged.
@@ -43,6 +54,7 @@ public struct AppExchangeSettings: Sendable, Equatable {
     public var recaptcha: Recaptcha?
     public var recaptchaEnterprise: RecaptchaEnterprise?
     public var deviceCheck: DeviceCheck?
+    public var playIntegrity: PlayIntegrity?
 }
 
 extension ConfigurationReader {
@@ -72,6 +84,14 @@ extension ConfigurationReader {
         }
         if let team = device["teamId"].stringIfPresent, let id = device["keyId"].stringIfPresent, let key = file(device["privateKey"]) {
             settings.deviceCheck = AppExchangeSettings.DeviceCheck(url: device["url"].string, teamID: team, keyID: id, privateKey: key)
+        }
+        let play = field["playIntegrity"]
+        if let package = play["packageName"].stringIfPresent, let account = file(play["serviceAccount"]),
+            let certificates = play["certificates"].stringsIfPresent
+        {
+            settings.playIntegrity = AppExchangeSettings.PlayIntegrity(
+                url: play["url"].string, packageName: package, certificates: certificates.map { $0.filter { $0 != ":" } },
+                deviceVerdicts: play["deviceVerdicts"].strings, serviceAccount: account)
         }
         return settings
     }

@@ -7,6 +7,19 @@ public struct IdentitySettings: Sendable, Equatable {
         public var publicKey: String
     }
 
+    /// Bounds of what clients may cause, in an hour or a day; nil for unlimited.
+    public struct Limits: Sendable, Equatable {
+        public var signUpsPerAddress: Int?
+        public var mailsPerAccount: Int?
+        public var mailsPerAddress: Int?
+        public var mailsPerDay: Int?
+        public var textsPerAccount: Int?
+        public var textsPerAddress: Int?
+        public var textsPerDay: Int?
+        public var wrongCodesPerAccount: Int?
+        public var wrongCodesPerAddress: Int?
+    }
+
     /// Nil if it is not configured, as for the next two.
     public var facebook: Facebook?
     public var google: Google?
@@ -37,6 +50,7 @@ public struct IdentitySettings: Sendable, Equatable {
     public var passwordCostLogarithm: Int
     /// Scrypt's p.
     public var passwordParallelization: Int
+    public var limits: Limits
     /// Whether the administrator can read codes in production.
     public var hasTestHooks: Bool
     /// The plugins that may call the service `auth`; nil for all.
@@ -78,6 +92,7 @@ extension ConfigurationReader {
             failureSeconds: rate["windowSeconds"].int,
             passwordCostLogarithm: field["passwordHash"]["costLog2"].int,
             passwordParallelization: field["passwordHash"]["parallelization"].int,
+            limits: limits(field["limits"], mode: mode),
             hasTestHooks: field["testHooks"].bool,
             plugins: plugins(field["plugins"].stringsIfPresent, mode),
             mail: mail(field["mail"]),
@@ -89,5 +104,19 @@ extension ConfigurationReader {
     private func plugins(_ given: [String]?, _ mode: Configuration.Mode) -> [String]? {
         guard let given else { return mode == .development ? nil : [] }
         return given.contains("*") ? nil : given
+    }
+
+    private func limits(_ field: Field, mode: Configuration.Mode) -> IdentitySettings.Limits {
+        func limit(_ name: String, _ production: Int) -> Int? { field[name].intIfPresent ?? (mode == .production ? production : nil) }
+        return IdentitySettings.Limits(
+            signUpsPerAddress: limit("signUpsPerAddress", 100),
+            mailsPerAccount: limit("mailsPerAccount", 20),
+            mailsPerAddress: limit("mailsPerAddress", 100),
+            mailsPerDay: limit("mailsPerDay", 10000),
+            textsPerAccount: limit("textsPerAccount", 5),
+            textsPerAddress: limit("textsPerAddress", 50),
+            textsPerDay: limit("textsPerDay", 1000),
+            wrongCodesPerAccount: limit("wrongCodesPerAccount", 10),
+            wrongCodesPerAddress: limit("wrongCodesPerAddress", 100))
     }
 }

@@ -16,6 +16,7 @@ public struct ImportedHash: Sendable {
         /// The hash as text.
         case bcrypt(String)
         case pbkdf2(PasswordDigest, rounds: Int)
+        case argon2(ArgonCost)
         case hmac(PasswordDigest, key: [UInt8], isSaltFirst: Bool)
         case digest(PasswordDigest, rounds: Int, isSaltFirst: Bool)
     }
@@ -59,6 +60,7 @@ public struct ImportedHash: Sendable {
         case .scrypt(let cost): return DerivedKey.scrypt(password, salt: salt, cost: cost, count: hash.count)
         case .bcrypt(let text): return DerivedKey.bcrypt(password, setting: text)
         case .pbkdf2(let digest, let rounds): return digest.pbkdf2(password, salt: salt, rounds: rounds, count: hash.count)
+        case .argon2(let cost): return cost.hash(password, salt: salt, count: hash.count)
         case .hmac(let digest, let key, let isSaltFirst):
             return digest.hmac(key: key, isSaltFirst ? salt + password : password + salt)
         case .digest(let digest, let rounds, let isSaltFirst):
@@ -72,6 +74,7 @@ public struct ImportedHash: Sendable {
         switch algorithm {
         case .signedScrypt(let signerKey, _, _): hash.count == signerKey.count
         case .scrypt, .pbkdf2: 16...512 ~= hash.count
+        case .argon2(let cost): 16...512 ~= hash.count && (cost.hashBytes ?? hash.count) == hash.count && salt.count >= 8
         case .bcrypt: hash.count == 60
         case .hmac(let digest, _, _), .digest(let digest, _, _): hash.count == digest.bytes || hash.count == 2 * digest.bytes
         }
@@ -90,6 +93,7 @@ public struct ImportedHash: Sendable {
             return .signedScrypt(signerKey: signerKey, separator: separator, cost: cost)
         case "STANDARD_SCRYPT": return standardScrypt(fields, hash)
         case "BCRYPT": return bcrypt(hash)
+        case "ARGON2": return ArgonCost(fields["argon2Parameters"]).map { .argon2($0) }
         case "PBKDF2_SHA256", "PBKDF_SHA1":
             guard let rounds = integer(fields["rounds"]), 0...pbkdf2RoundsMax ~= rounds else { return nil }
             return .pbkdf2(name == "PBKDF_SHA1" ? .sha1 : .sha256, rounds: max(rounds, 1))

@@ -25,6 +25,9 @@ extension AppCheckService {
         settings.adminToken = adminToken
         settings.accounts.others = ownAccount
         settings.developmentAccess = developmentAccess
+        if let wanted = configuration.appExchange.playIntegrity {
+            settings.playIntegrity = try PlayIntegritySettings(wanted, client: HTTPClient(loop: loop), log: log)
+        }
         do throws(LoopError) {
             try self.init(
                 store: "\(directory)/app-check.sqlite", settings: settings, ring: ring, client: HTTPClient(loop: loop), isSuspended: isSuspended,
@@ -101,5 +104,35 @@ extension AppCheckSettings {
         } catch {
             throw HostStartError("\(file): \(error)")
         }
+    }
+}
+
+extension PlayIntegritySettings {
+    private static let scope = "https://www.googleapis.com/auth/playintegrity"
+
+    fileprivate init(_ settings: AppExchangeSettings.PlayIntegrity, client: HTTPClient, log: Logger) throws(HostStartError) {
+        let bytes: [UInt8]
+        do throws(FileFailure) {
+            bytes = try WholeFile.read(settings.serviceAccount, sizeBytesMax: 1 << 16)
+        } catch {
+            throw HostStartError("appCheck.playIntegrity: \(settings.serviceAccount) \(error)")
+        }
+        let key: ServiceAccountKey
+        do throws(ServiceAccountKey.Problem) {
+            key = try ServiceAccountKey(parsing: bytes, name: settings.serviceAccount)
+        } catch {
+            throw HostStartError("appCheck.playIntegrity: \(error)")
+        }
+        let access = ServiceAccountAccess(key, scope: Self.scope, client: client, log: log) { Int64(TokenClock.system.now()) * 1000 }
+        self.init(
+            url: settings.url, packageName: settings.packageName, certificates: settings.certificates.map(Self.bytes),
+            deviceVerdicts: settings.deviceVerdicts
+        ) { await access.token() }
+    }
+
+    /// The bytes of hexadecimal digits, which the schema has checked.
+    private static func bytes(_ digits: String) -> [UInt8] {
+        let values = digits.compactMap { $0.hexDigitValue }
+        return stride(from: 0, to: values.count - 1, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
     }
 }

@@ -6,12 +6,14 @@ import Crypto
 import EventDelivery
 import EventLoop
 import Files
+import HearthBytes
 import HearthJSON
 import HostCore
 import HTTP
 import Logging
 import Messaging
 import RealtimeDatabase
+import Store
 import Tokens
 
 /// The users of a host, and the keys of their tokens.
@@ -33,7 +35,13 @@ struct AuthenticationHost {
         ownAccount: @escaping @Sendable (String) -> (id: String, publicKey: [UInt8])?, developmentAccess: DevelopmentAccess?, isSuspended: Bool,
         functions: BlockingFunctions, loop: EventLoop, log: Logger, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
     ) throws(HostStartError) {
-        let policy = AccountPolicy(configuration)
+        var policy = AccountPolicy(configuration)
+        let keyFile = "\(directory)/second-factors.keys"
+        // Another process may be about to replace the file.
+        if !isSuspended { _ = try FactorSeal(file: keyFile) }
+        policy.openSeal = { () throws(StoreError) in
+            do throws(HostStartError) { return try FactorSeal(file: keyFile) } catch { throw StoreError(.io, error.description) }
+        }
         do throws(LoopError) {
             accounts = try AccountService(
                 path: "\(directory)/users.sqlite", policy: policy, isSuspended: isSuspended, awaitsFunctions: true, log: log,
@@ -82,6 +90,7 @@ extension AccountPolicy {
         failuresMax = settings.failuresPerAccount
         failuresPerAddressMax = settings.failuresPerAddress
         windowSeconds = Int64(settings.failureSeconds)
+        limits = AccountLimits(settings.limits)
     }
 
     private static func document(_ settings: IdentitySettings) -> JSONObject {
@@ -100,6 +109,37 @@ extension AccountPolicy {
             ],
             "authorizedDomains": .array(settings.authorizedDomains.map { .string($0) }),
         ]
+    }
+}
+
+extension AccountLimits {
+    init(_ limits: IdentitySettings.Limits) {
+        self.init()
+        signUpsPerAddress = limits.signUpsPerAddress
+        (mailsPerAccount, mailsPerAddress, mailsPerDay) = (limits.mailsPerAccount, limits.mailsPerAddress, limits.mailsPerDay)
+        (textsPerAccount, textsPerAddress, textsPerDay) = (limits.textsPerAccount, limits.textsPerAddress, limits.textsPerDay)
+        (wrongCodesPerAccount, wrongCodesPerAddress) = (limits.wrongCodesPerAccount, limits.wrongCodesPerAddress)
+    }
+}
+
+extension FactorSeal {
+    private static let fileBytesMax = 1024
+
+    /// The seal with the key of a file, which is made with mode 0600 if it is missing.
+    fileprivate init(file: String) throws(HostStartError) {
+        let kept: [UInt8]?
+        do throws(FileFailure) {
+            kept = try DurableFile.kept(file, sizeBytesMax: Self.fileBytesMax, mode: 0o600) {
+                var random = SystemRandomNumberGenerator()
+                return Array(Base64URL.text((0..<Self.keyBytes).map { _ in UInt8.random(in: 0...255, using: &random) }).utf8)
+            }
+        } catch {
+            throw HostStartError("\(file) \(error)")
+        }
+        guard let kept, let key = Base64URL.bytes(kept[...]), key.count == Self.keyBytes else {
+            throw HostStartError("\(file) does not have the key of second factors; restore it from a backup")
+        }
+        self.init(key: key)
     }
 }
 

@@ -36,11 +36,7 @@ extension AccountStore {
     public func addCode(
         _ purpose: EmailCode.Purpose, email: String, newEmail: String? = nil, uid: String? = nil, tenant: String, link: (String) -> String
     ) throws(AccountFailure) -> EmailCode {
-        let key = "mail \(tenant) \(email)"
-        if policy.isStrict, try failures(key) >= Self.mailsPerHourMax {
-            throw AccountFailure(purpose == .PASSWORD_RESET ? "RESET_PASSWORD_EXCEED_LIMIT" : "TOO_MANY_ATTEMPTS_TRY_LATER")
-        }
-        try countFailure(key, seconds: 3600)
+        try countMail(to: email, tenant: tenant, isReset: purpose == .PASSWORD_RESET)
         let code = SecretText.letters(54)
         let made = EmailCode(purpose: purpose, email: email, newEmail: newEmail, code: code, link: link(code))
         let lifeSeconds = policy.isStrict ? purpose.lifeSeconds : 365 * 86_400
@@ -55,7 +51,6 @@ extension AccountStore {
         return made
     }
 
-    private static var mailsPerHourMax: Int { 20 }
 
     func removeCode(_ secret: String) throws(AccountFailure) {
         try run("DELETE FROM code WHERE hash = ?1", .blob(SecretText.hash(secret)))

@@ -46,7 +46,8 @@ extension AccountStore {
         let secret = SecretText.bytes(20)
         let seconds: Int64 = 300
         let sessionInfo = try addProof(
-            .enrolment, tenant: user.tenant, uid: user.uid, content: .string(Base64URL.text(secret)), seconds: seconds)
+            .enrolment, tenant: user.tenant, uid: user.uid, content: .string(factorSeal.sealed(secret, "enrolment \(user.uid)")),
+            seconds: seconds)
         return CodeEnrolment(secret: OneTimePassword.base32(secret), sessionInfo: sessionInfo, ends: now + seconds * 1000)
     }
 
@@ -67,12 +68,14 @@ extension AccountStore {
     ) throws(AccountFailure) -> SignedIn {
         let user = try enroller(token, tenant: tenant)
         guard let proof = try proof(.enrolment, sessionInfo), proof.uid == user.uid, proof.tenant == user.tenant,
-            let secret = proof.content.string.flatMap({ Base64URL.bytes($0) })
+            let secret = proof.content.string.flatMap({ factorSeal.opened($0, "enrolment \(user.uid)") })
         else { throw AccountFailure("INVALID_SESSION_INFO") }
+        try requireCodes(of: user)
         let adjacent = try rules(of: user.tenant).adjacentIntervals
         let step = OneTimePassword.step(of: code, secret: secret, nowSeconds: nowSeconds, adjacent: adjacent, lastStep: 0)
         guard let step else {
             try countAttempt(ofProof: sessionInfo, proof)
+            try countWrongCode(of: user)
             throw .counted(AuthError("INVALID_CODE"))
         }
         guard !user.factors.contains(where: { $0.secret != nil }) else {
@@ -157,11 +160,13 @@ extension AccountStore {
             throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND")
         }
         let factor = pending.user.factors[index]
+        try requireCodes(of: pending.user)
         let adjacent = try rules(of: pending.user.tenant).adjacentIntervals
         let step = OneTimePassword.step(
             of: code, secret: secret, nowSeconds: nowSeconds, adjacent: adjacent, lastStep: factor.lastStep)
         guard let step else {
             try countAttempt(ofProof: credential, pending.proof)
+            try countWrongCode(of: pending.user)
             throw .counted(AuthError("INVALID_CODE"))
         }
         pending.user.factors[index].lastStep = step

@@ -19,7 +19,6 @@ enum MessagePurpose: String {
 /// Codes of text messages, and signing in with them.
 extension AccountStore {
     private static var messageSeconds: Int64 { 600 }
-    private static var messagesPerHourMax: Int { 5 }
 
     /// Makes a code to sign in with a number.
     public func addSignInMessage(_ phone: String, tenant: String) throws(AccountFailure) -> MessageCode {
@@ -28,11 +27,7 @@ extension AccountStore {
     }
 
     func addMessage(_ purpose: MessagePurpose, _ phone: String, uid: String?, tenant: String) throws(AccountFailure) -> MessageCode {
-        if policy.isStrict {
-            let key = "message \(phone)"
-            if try failures(key) >= Self.messagesPerHourMax { throw AccountFailure("TOO_MANY_ATTEMPTS_TRY_LATER") }
-            try countFailure(key, seconds: 3600)
-        }
+        try countText(to: phone)
         let made = MessageCode(sessionInfo: SecretText.letters(226), code: SecretText.code(), phone: phone)
         let shown: JSONObject = ["code": .string(made.code), "phoneNumber": .string(phone), "sessionInfo": .string(made.sessionInfo)]
         try run(
@@ -57,6 +52,7 @@ extension AccountStore {
                 row.text(at: 0), row.text(at: 1), uid, [UInt8](row.bytes(at: 3)), Int(row.integer(at: 4)), row.integer(at: 5)
             )
         }
+        try requireCodes()
         guard let row, row.purpose == purpose.rawValue else { throw AccountFailure("INVALID_SESSION_INFO") }
         guard row.expires > now else { throw AccountFailure("SESSION_EXPIRED") }
         guard SecretText.hash(code + sessionInfo).span.equalsInConstantTime(row.code) else {
@@ -67,6 +63,7 @@ extension AccountStore {
                     try run("UPDATE message SET attempts = attempts + 1 WHERE hash = ?1", hash)
                 }
             }
+            try countWrongCode()
             throw .counted(AuthError("INVALID_CODE"))
         }
         try run("DELETE FROM message WHERE hash = ?1", hash)

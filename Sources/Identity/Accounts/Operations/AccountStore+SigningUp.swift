@@ -46,6 +46,13 @@ extension AccountStore {
         return user
     }
 
+    /// Refuses an e-mail that has a user, before its password is hashed.
+    public func requireFree(email: String, tenant: String, caller: CallerToken?) throws(AccountFailure) {
+        if caller == nil { try requireSignUps() }
+        let owner = try user(email: email, tenant: tenant)
+        if let owner, owner.uid != caller?.uid { throw AccountFailure("EMAIL_EXISTS") }
+    }
+
     /// Signs a new user up, anonymously or with a password.
     public func signUp(_ new: NewUser, tenant: String) throws(AccountFailure) -> SignedIn {
         let method = new.passwordHash == nil ? "anonymous" : "password"
@@ -101,13 +108,5 @@ extension AccountStore {
         user.usesCustomToken = true
         if known == nil { try create(user) }
         return try finish(user, isNew: known == nil, provider: "custom", claims: claims)
-    }
-}
-
-extension AccountReader {
-    /// Refuses an e-mail that has a user, before its password is hashed.
-    public func requireFree(email: String, tenant: String, caller: CallerToken?) throws(AccountFailure) {
-        let owner = try user(email: email, tenant: tenant)
-        if let owner, owner.uid != caller?.uid { throw AccountFailure("EMAIL_EXISTS") }
     }
 }

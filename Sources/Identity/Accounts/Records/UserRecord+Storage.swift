@@ -3,7 +3,8 @@ import HearthJSON
 
 /// The stored form of a user: a JSON object with short names. Tenant and id are columns of their own.
 extension UserRecord {
-    var stored: JSONValue {
+    /// - Parameter seal: encrypts the secrets of second factors.
+    func stored(_ seal: FactorSeal) -> JSONValue {
         var object = JSONObject()
         object["e"] = email.map { .string($0) }
         object["ie"] = initialEmail.map { .string($0) }
@@ -24,12 +25,12 @@ extension UserRecord {
         object["lr"] = lastRefresh.map { .int($0) }
         if !profile.isEmpty { object["x"] = .object(profile) }
         if !providers.isEmpty { object["l"] = .array(providers.map(\.stored)) }
-        if !factors.isEmpty { object["m"] = .array(factors.map(\.stored)) }
+        if !factors.isEmpty { object["m"] = .array(factors.map { $0.stored(seal, "\(tenant)\0\(uid)") }) }
         return .object(object)
     }
 
     /// Reads the stored form; nil if it is damaged.
-    init?(tenant: String, uid: String, stored: JSONValue) {
+    init?(tenant: String, uid: String, stored: JSONValue, _ seal: FactorSeal) {
         guard let object = stored.object, let created = object["c"]?.int else { return nil }
         self.init(tenant: tenant, uid: uid, created: Int64(created))
         email = object["e"]?.string
@@ -50,7 +51,7 @@ extension UserRecord {
         lastRefresh = object["lr"]?.int.map(Int64.init)
         profile = object["x"]?.object ?? JSONObject()
         providers = (object["l"]?.array ?? []).compactMap { LinkedProvider(stored: $0) }
-        factors = (object["m"]?.array ?? []).compactMap { SecondFactor(stored: $0) }
+        factors = (object["m"]?.array ?? []).compactMap { SecondFactor(stored: $0, seal, "\(tenant)\0\(uid)") }
     }
 }
 
@@ -77,20 +78,24 @@ extension LinkedProvider {
 }
 
 extension SecondFactor {
-    fileprivate var stored: JSONValue {
+    fileprivate func stored(_ seal: FactorSeal, _ user: String) -> JSONValue {
         var object: JSONObject = ["i": .string(id), "a": .int(enrolled)]
         object["n"] = displayName.map { .string($0) }
         object["t"] = phone.map { .string($0) }
-        object["s"] = secret.map { .string(Base64URL.text($0)) }
+        object["s"] = secret.map { .string(seal.sealed($0, "\(user)\0\(id)")) }
         if lastStep != 0 { object["k"] = .int(lastStep) }
         return .object(object)
     }
 
-    fileprivate init?(stored: JSONValue) {
+    fileprivate init?(stored: JSONValue, _ seal: FactorSeal, _ user: String) {
         guard let id = stored["i"]?.string else { return nil }
+        let secret = stored["s"]?.string.flatMap { text in
+            // Stores of earlier versions, until they are opened by this one.
+            FactorSeal.isSealed(text) ? seal.opened(text, "\(user)\0\(id)") : Base64URL.bytes(text)
+        }
         self.init(
             id: id, displayName: stored["n"]?.string, enrolled: Int64(stored["a"]?.int ?? 0), phone: stored["t"]?.string,
-            secret: stored["s"]?.string.flatMap { Base64URL.bytes($0) })
+            secret: secret)
         lastStep = Int64(stored["k"]?.int ?? 0)
     }
 }

@@ -1,4 +1,5 @@
 public import HearthJSON
+public import Store
 
 #if canImport(Glibc)
 import Glibc
@@ -26,6 +27,10 @@ public struct AccountPolicy: Sendable {
     public var windowSeconds: Int64 = 300
     /// The number of failed attempts of one client address before it is locked out for a while.
     public var failuresPerAddressMax = 100
+    /// Bounds of what clients may cause.
+    public var limits: AccountLimits
+    /// Gets the seal for the secrets of second factors. Called on the writer's thread when the store is opened: a restore may have replaced both.
+    public var openSeal: @Sendable () throws(StoreError) -> FactorSeal = { FactorSeal() }
     /// Milliseconds since 1970.
     public var clock: @Sendable () -> Int64 = AccountPolicy.calendar
 
@@ -36,6 +41,7 @@ public struct AccountPolicy: Sendable {
         self.issuer = issuer
         self.isStrict = isStrict
         self.showsCodes = showsCodes
+        limits = isStrict ? .production : AccountLimits()
     }
 
     /// The system's calendar clock, in milliseconds since 1970.

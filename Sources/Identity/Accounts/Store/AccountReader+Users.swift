@@ -3,24 +3,24 @@ import SQLite
 
 /// Reading users.
 extension AccountReader {
-    private static func user(_ row: Statement) -> UserRecord? {
+    private func read(_ row: Statement) -> UserRecord? {
         guard let stored = try? JSONValue(parsing: row.text(at: 2)) else { return nil }
-        return UserRecord(tenant: row.text(at: 0), uid: row.text(at: 1), stored: stored)
+        return UserRecord(tenant: row.text(at: 0), uid: row.text(at: 1), stored: stored, factorSeal)
     }
 
     /// The user with this id.
     public func user(_ uid: String, tenant: String) throws(AccountFailure) -> UserRecord? {
-        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND uid = ?2", .text(tenant), .text(uid), convert: Self.user)
+        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND uid = ?2", .text(tenant), .text(uid), convert: read)
     }
 
     /// The user with this e-mail, in lower case.
     public func user(email: String, tenant: String) throws(AccountFailure) -> UserRecord? {
-        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND email = ?2", .text(tenant), .text(email), convert: Self.user)
+        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND email = ?2", .text(tenant), .text(email), convert: read)
     }
 
     /// The user with this phone number.
     public func user(phone: String, tenant: String) throws(AccountFailure) -> UserRecord? {
-        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND phone = ?2", .text(tenant), .text(phone), convert: Self.user)
+        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND phone = ?2", .text(tenant), .text(phone), convert: read)
     }
 
     /// The user to whom an account of an identity provider is linked.
@@ -29,7 +29,7 @@ extension AccountReader {
             """
             SELECT user.tenant, user.uid, record FROM link JOIN user ON user.tenant = link.tenant AND user.uid = link.uid
             WHERE link.tenant = ?1 AND link.provider = ?2 AND link.rawID = ?3
-            """, .text(tenant), .text(provider), .text(rawID), convert: Self.user)
+            """, .text(tenant), .text(provider), .text(rawID), convert: read)
     }
 
     /// The users with a linked account that has this e-mail.
@@ -38,14 +38,14 @@ extension AccountReader {
             """
             SELECT user.tenant, user.uid, record FROM link JOIN user ON user.tenant = link.tenant AND user.uid = link.uid
             WHERE link.tenant = ?1 AND link.email = ?2 ORDER BY user.uid LIMIT 100
-            """, [.text(tenant), .text(email)], Self.user)
+            """, [.text(tenant), .text(email)], read)
     }
 
     /// A page of users, ordered by id.
     public func users(tenant: String, after uid: String, limit: Int) throws(AccountFailure) -> [UserRecord] {
         try rows(
             "SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND uid > ?2 ORDER BY uid LIMIT ?3",
-            [.text(tenant), .text(uid), .integer(Int64(limit))], Self.user)
+            [.text(tenant), .text(uid), .integer(Int64(limit))], read)
     }
 
     /// The orders of a query.
@@ -71,7 +71,7 @@ extension AccountReader {
         let columns = order == .USER_ID ? "uid \(direction)" : "\(order.column) \(direction), uid \(direction)"
         return try rows(
             "SELECT tenant, uid, record FROM user WHERE tenant = ?1 ORDER BY \(columns) LIMIT ?2 OFFSET ?3",
-            [.text(tenant), .integer(Int64(limit)), .integer(Int64(offset))], Self.user)
+            [.text(tenant), .integer(Int64(limit)), .integer(Int64(offset))], read)
     }
 
     /// The number of users.

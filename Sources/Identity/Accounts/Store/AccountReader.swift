@@ -7,10 +7,12 @@ import SQLite
 public class AccountReader {
     let connection: Connection
     let policy: AccountPolicy
+    let factorSeal: FactorSeal
 
-    init(_ connection: Connection, _ policy: AccountPolicy) {
+    init(_ connection: Connection, _ policy: AccountPolicy, _ seal: FactorSeal) {
         self.connection = connection
         self.policy = policy
+        factorSeal = seal
     }
 
     /// Milliseconds since 1970.

@@ -16,6 +16,7 @@ final class AccountReaders: Sendable {
 
     private struct State {
         var snapshots: StoreReader?
+        var seal = FactorSeal()
         var isClosed = false
     }
 
@@ -44,12 +45,15 @@ final class AccountReaders: Sendable {
     ) -> Result<Answer, AuthError>? {
         guard !state.isClosed else { return nil }
         do throws(StoreError) {
-            let snapshots = if let open = state.snapshots { open } else { try StoreReader(path, .accounts, StoreSettings()) }
-            state.snapshots = snapshots
+            if state.snapshots == nil {
+                state.seal = try policy.openSeal()
+                state.snapshots = try StoreReader(path, .accounts, StoreSettings())
+            }
+            guard let snapshots = state.snapshots else { return nil }
             try snapshots.beginSnapshot()
             defer { snapshots.endSnapshot() }
             do throws(AccountFailure) {
-                return .success(try operation(AccountReader(snapshots.connection, policy)))
+                return .success(try operation(AccountReader(snapshots.connection, policy, state.seal)))
             } catch {
                 switch error {
                 case .refused(let refusal), .counted(let refusal): return .failure(refusal)

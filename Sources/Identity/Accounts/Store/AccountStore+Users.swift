@@ -4,10 +4,11 @@ import SQLite
 extension AccountStore {
     /// Adds a user. Its id must be new, and its e-mail, phone number and linked accounts must not be those of another user.
     func add(_ user: UserRecord) throws(AccountFailure) {
+        try countSignUp()
         try run(
             "INSERT INTO user VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", .text(user.tenant), .text(user.uid), .optional(user.email),
             .optional(user.phone), .optional(user.displayName), .integer(user.created), user.lastLogin.map { .integer($0) } ?? .null,
-            .text(user.stored.text))
+            .text(user.stored(factorSeal).text))
         try addLinks(of: user)
     }
 
@@ -17,7 +18,7 @@ extension AccountStore {
             """
             UPDATE user SET email = ?3, phone = ?4, name = ?5, created = ?6, signedIn = ?7, record = ?8 WHERE tenant = ?1 AND uid = ?2
             """, .text(user.tenant), .text(user.uid), .optional(user.email), .optional(user.phone), .optional(user.displayName),
-            .integer(user.created), user.lastLogin.map { .integer($0) } ?? .null, .text(user.stored.text))
+            .integer(user.created), user.lastLogin.map { .integer($0) } ?? .null, .text(user.stored(factorSeal).text))
     }
 
     /// Replaces a user's record, and the index of its linked accounts.

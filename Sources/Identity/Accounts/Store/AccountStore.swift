@@ -8,6 +8,8 @@ public import Store
 /// An operation that throws has changed nothing: each runs in a savepoint of the turn's transaction.
 public final class AccountStore: AccountReader, StoreContent {
     private let file: StoreFile
+    /// The address of the client whom the running operation serves; nil for administrators.
+    var customer: String?
     /// The connection's total of changed rows before this turn's transaction.
     private var changesBefore = 0
     private let tables: SQLiteWriter
@@ -21,10 +23,12 @@ public final class AccountStore: AccountReader, StoreContent {
     var changes: [UserChange] = []
 
     init(path: String, policy: AccountPolicy) throws(StoreError) {
+        let seal = try policy.openSeal()
         file = try StoreFile(path, .accounts, StoreSettings(), claim: try StoreFile.lock(path, of: "users"))
         tables = SQLiteWriter(sharing: file)
         outbox = try Outbox(tables, namespace: Outbox.users)
-        super.init(file.connection, policy)
+        super.init(file.connection, policy, seal)
+        do throws(SQLiteError) { try sealFactors() } catch { throw StoreError(error) }
         noteState()
     }
 

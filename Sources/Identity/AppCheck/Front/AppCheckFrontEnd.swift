@@ -89,7 +89,8 @@ public final class AppCheckFrontEnd {
         case .app(let project, let app, let verb):
             try service.requireProject(project)
             guard method == .post else { throw .notFound }
-            if verb == "generateAppAttestChallenge" || verb == "generatePlayIntegrityChallenge" { return try await service.challenge(app: app) }
+            if verb == "generateAppAttestChallenge" { return try await service.challenge(app: app, isNonce: false) }
+            if verb == "generatePlayIntegrityChallenge" { return try await service.challenge(app: app, isNonce: true) }
             guard let exchange = ExchangeMethod(rawValue: verb) else { throw .notFound }
             return try await service.exchange(app: app, method: exchange, body: body, on: loop)
         case .verify(let project):

@@ -33,6 +33,7 @@ public struct AppCheckSettings: Sendable {
     public var recaptcha: RecaptchaSettings?
     public var recaptchaEnterprise: RecaptchaEnterpriseSettings?
     public var deviceCheck: DeviceCheckSettings?
+    public var playIntegrity: PlayIntegritySettings?
     /// The lifetime of a token.
     public var tokenSeconds = 3600
 
@@ -94,6 +95,7 @@ public final class AppCheckService: Sendable {
         if let recaptcha = settings.recaptcha { list.append(RecaptchaProvider(settings: recaptcha, client: remote)) }
         if let enterprise = settings.recaptchaEnterprise { list.append(RecaptchaEnterpriseProvider(settings: enterprise, client: remote)) }
         if let deviceCheck = settings.deviceCheck { list.append(DeviceCheckProvider(settings: deviceCheck, client: remote)) }
+        if let play = settings.playIntegrity { list.append(PlayIntegrityProvider(settings: play, client: remote, store: storage)) }
         var providers: [ExchangeMethod: any AttestationProvider] = [:]
         for provider in list { for method in provider.methods { providers[method] = provider } }
         self.providers = providers
@@ -157,11 +159,15 @@ public final class AppCheckService: Sendable {
         return ["token": .string(text), "ttl": .string("\(seconds)s")]
     }
 
-    func challenge(app: String) async throws(AppCheckError) -> JSONObject {
+    /// Makes a challenge.
+    ///
+    /// - Parameter isNonce: whether it has the form of a nonce of Play Integrity, which takes only the letters that are safe in addresses.
+    func challenge(app: String, isNonce: Bool) async throws(AppCheckError) -> JSONObject {
         try await requireApp(app)
         let challenge = Self.randomBytes()
         try await storage.perform { store throws(AppCheckFailure) in try store.add(challenge: challenge, app: app) }
-        return ["challenge": .string(Base64.text(challenge)), "ttl": .string("\(AppCheckStore.challengeSeconds)s")]
+        let text = isNonce ? Base64URL.text(challenge) : Base64.text(challenge)
+        return ["challenge": .string(text), "ttl": .string("\(AppCheckStore.challengeSeconds)s")]
     }
 
     /// The public keys, as a JSON Web Key Set.

@@ -18,10 +18,12 @@ extension AuthenticationFrontEnd {
         _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> Answer
     ) async throws(AuthError) -> Answer {
         guard let kinds = await service.tools.functions.kinds() else { throw .unavailable }
-        guard kinds[.beforeCreate] != nil || kinds[.beforeSignIn] != nil else { return try await accounts.perform(on: loop, operation) }
+        guard kinds[.beforeCreate] != nil || kinds[.beforeSignIn] != nil else { return try await perform(for: call, operation) }
+        let address = limitedAddress(call)
+        let served: @Sendable (AccountStore) throws(AccountFailure) -> Answer = { store throws(AccountFailure) in try store.serving(address, operation) }
         var pass = BlockingPass(kinds: Set(kinds.keys), method: method)
         for _ in 0..<Self.attemptsMax {
-            switch try await accounts.attempt(on: loop, pass, operation) {
+            switch try await accounts.attempt(on: loop, pass, served) {
             case .done(let answer): return answer
             case .undecided(let question):
                 pass.decisions[question.kind] = try await decide(question, call, identity, kinds[question.kind] ?? [])

@@ -67,7 +67,7 @@ extension AuthenticationFrontEnd {
         if !tenant.isEmpty { all["tenantId"] = tenant }
         try requireOwnAddress(call)
         let link = link(call, purpose, all)
-        let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let code = try await perform(for: call) { store throws(AccountFailure) in
             try store.addCode(purpose, email: email, newEmail: newEmail, tenant: tenant, link: link)
         }
         fields["newEmail"] = newEmail.map { .string($0) }

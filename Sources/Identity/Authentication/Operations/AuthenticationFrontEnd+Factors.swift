@@ -35,7 +35,7 @@ extension AuthenticationFrontEnd {
         if let phone {
             try await requireMessage(.beforeSendSms, "MULTI_FACTOR_ENROLLMENT", to: phone, call, tenant: tenant ?? token.tenant)
         }
-        let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let code = try await perform(for: call) { store throws(AccountFailure) in
             try store.startEnrolment(phone: phone, caller: token, tenant: tenant)
         }
         try await send(code, call)
@@ -49,7 +49,7 @@ extension AuthenticationFrontEnd {
         if let info = try call.body.body("totpVerificationInfo") {
             try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: false)
             let (session, code) = try session(info, code: "verificationCode")
-            let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            let signedIn = try await perform(for: call) { store throws(AccountFailure) in
                 try store.finishCodeEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant)
             }
             await announce(signedIn, call)
@@ -60,7 +60,7 @@ extension AuthenticationFrontEnd {
             throw AuthError("INVALID_ARGUMENT", "((Missing phoneVerificationInfo.))")
         }
         let (session, code) = try session(info, code: "code")
-        let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let signedIn = try await perform(for: call) { store throws(AccountFailure) in
             try store.finishEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant)
         }
         await announce(signedIn, call)
@@ -96,7 +96,7 @@ extension AuthenticationFrontEnd {
             try store.secondFactorPhone(credential, factor: id, tenant: tenant)
         }
         try await requireMessage(.beforeSendSms, "MULTI_FACTOR_SIGN_IN", to: phone, call, tenant: tenant)
-        let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let code = try await perform(for: call) { store throws(AccountFailure) in
             try store.startSecondFactor(credential, factor: id, tenant: tenant)
         }
         try await send(code, call)

@@ -126,6 +126,19 @@ extension AuthenticationFrontEnd {
         return fields
     }
 
+    // MARK: The store
+
+    /// Runs an operation for the caller of a request, who is subject to the limits unless it is an administrator.
+    func perform<Answer: Sendable>(
+        for call: AuthCall, _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> Answer
+    ) async throws(AuthError) -> Answer {
+        let address = limitedAddress(call)
+        return try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.serving(address, operation) }
+    }
+
+    /// The address whose limits count for a request; nil for administrators.
+    func limitedAddress(_ call: AuthCall) -> String? { call.isAdministrator ? nil : call.address }
+
     // MARK: Checks
 
     /// The e-mail of a request, in its stored form.

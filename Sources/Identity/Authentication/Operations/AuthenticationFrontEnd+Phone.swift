@@ -11,7 +11,7 @@ extension AuthenticationFrontEnd {
             throw AuthError("INVALID_PHONE_NUMBER", "Invalid format.")
         }
         try await requireMessage(.beforeSendSms, "SIGN_IN_OR_SIGN_UP", to: phone, call, tenant: tenant)
-        let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.addSignInMessage(phone, tenant: tenant) }
+        let code = try await perform(for: call) { store throws(AccountFailure) in try store.addSignInMessage(phone, tenant: tenant) }
         try await send(code, call)
         return ["sessionInfo": .string(code.sessionInfo)]
     }

@@ -15,7 +15,7 @@ extension AuthenticationFrontEnd {
         guard token != nil || body.has("email") || body.has("password") else {
             guard rules.allowsAnonymous else { throw AuthError("ADMIN_ONLY_OPERATION") }
             let new = try newUser(call)
-            let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.signUp(new, tenant: tenant ?? "") }
+            let signedIn = try await perform(for: call) { store throws(AccountFailure) in try store.signUp(new, tenant: tenant ?? "") }
             return .object(try await signUpFields(signedIn))
         }
         guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
@@ -23,7 +23,7 @@ extension AuthenticationFrontEnd {
         guard rules.allowsPassword else { throw AuthError("OPERATION_NOT_ALLOWED") }
         try requireStrength(password, rules)
         let place = tenant ?? token?.tenant ?? ""
-        try await accounts.read(on: loop) { store throws(AccountFailure) in
+        try await perform(for: call) { store throws(AccountFailure) in
             try store.requireFree(email: email, tenant: place, caller: token)
         }
         var new = try newUser(call)

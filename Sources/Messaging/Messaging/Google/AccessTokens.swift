@@ -16,21 +16,27 @@ actor AccessTokens {
         var expires: Int64
     }
 
-    private static let scope = "https://www.googleapis.com/auth/firebase.messaging"
+    private static let messagingScope = "https://www.googleapis.com/auth/firebase.messaging"
     /// A token is renewed when it is valid for less than this, in seconds.
     private static let renewalSeconds: Int64 = 300
     private static let attemptsMax = 4
 
     private let key: ServiceAccountKey
+    private let scope: String
     private let client: HTTPClient
     private let log: Logger
     private let now: @Sendable () -> Int64
     private var token: Token?
     private var renewal: Task<Result<Token, Problem>, Never>?
 
-    /// - Parameter now: milliseconds since 1970.
-    init(_ key: ServiceAccountKey, client: HTTPClient, log: Logger, now: @escaping @Sendable () -> Int64) {
+    /// - Parameters:
+    ///   - scope: the permission that the tokens give.
+    ///   - now: milliseconds since 1970.
+    init(
+        _ key: ServiceAccountKey, scope: String = messagingScope, client: HTTPClient, log: Logger, now: @escaping @Sendable () -> Int64
+    ) {
         self.key = key
+        self.scope = scope
         self.client = client
         self.log = log
         self.now = now
@@ -88,7 +94,7 @@ actor AccessTokens {
         let seconds = now() / 1000
         let assertion: String
         do {
-            assertion = try key.assertion(scope: Self.scope, now: seconds)
+            assertion = try key.assertion(scope: scope, now: seconds)
         } catch {
             throw Problem(text: "the service account's key cannot sign: \(error)", isTemporary: false)
         }

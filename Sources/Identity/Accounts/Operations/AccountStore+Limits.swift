@@ -1,0 +1,86 @@
+/// Counting what clients cause, and refusing more than ``AccountLimits`` allows. A refusal counts nothing.
+extension AccountStore {
+    private static var hour: Int64 { 3600 }
+    private static var day: Int64 { 86_400 }
+
+    /// Runs an operation for a client.
+    ///
+    /// - Parameter address: the client's address, or its network; nil for administrators, who have no limits.
+    public func serving<R>(
+        _ address: String?, _ operation: (AccountStore) throws(AccountFailure) -> R
+    ) throws(AccountFailure) -> R {
+        customer = address
+        defer { customer = nil }
+        return try operation(self)
+    }
+
+    /// Refuses to sign the client up if its address has made too many users.
+    func requireSignUps() throws(AccountFailure) {
+        guard let customer else { return }
+        try require("sign-up \(customer)", policy.limits.signUpsPerAddress, Self.tooMany("accounts were created from this address"))
+    }
+
+    /// Counts a new user of the client.
+    func countSignUp() throws(AccountFailure) {
+        guard let customer, policy.limits.signUpsPerAddress != nil else { return }
+        try requireSignUps()
+        try countFailure("sign-up \(customer)", seconds: Self.hour)
+    }
+
+    /// Counts a mail.
+    func countMail(to email: String, tenant: String, isReset: Bool) throws(AccountFailure) {
+        let limits = policy.limits
+        let ofAccount = "mail \(tenant) \(email)"
+        let refusal = isReset ? AuthError("RESET_PASSWORD_EXCEED_LIMIT") : AuthError("TOO_MANY_ATTEMPTS_TRY_LATER")
+        try require(ofAccount, limits.mailsPerAccount, refusal)
+        if let customer { try require("mails \(customer)", limits.mailsPerAddress, Self.tooMany("mails were asked for from this address")) }
+        // A link for an administrator is no mail.
+        if customer != nil { try require("mails of a day", limits.mailsPerDay, Self.quota("mails")) }
+        try count(ofAccount, limits.mailsPerAccount, Self.hour)
+        guard let customer else { return }
+        try count("mails \(customer)", limits.mailsPerAddress, Self.hour)
+        try count("mails of a day", limits.mailsPerDay, Self.day)
+    }
+
+    /// Counts a text message.
+    func countText(to phone: String) throws(AccountFailure) {
+        let limits = policy.limits
+        try require("message \(phone)", limits.textsPerAccount, AuthError("TOO_MANY_ATTEMPTS_TRY_LATER"))
+        if let customer { try require("messages \(customer)", limits.textsPerAddress, Self.tooMany("messages were asked for from this address")) }
+        try require("messages of a day", limits.textsPerDay, Self.quota("verifying phone numbers"))
+        try count("message \(phone)", limits.textsPerAccount, Self.hour)
+        if let customer { try count("messages \(customer)", limits.textsPerAddress, Self.hour) }
+        try count("messages of a day", limits.textsPerDay, Self.day)
+    }
+
+    /// Refuses to check another code after too many wrong ones, also a right one.
+    ///
+    /// - Parameter user: the user whose second factor is checked; nil for a first factor.
+    func requireCodes(of user: UserRecord? = nil) throws(AccountFailure) {
+        let refusal = Self.tooMany("codes were wrong")
+        if let customer { try require("codes \(customer)", policy.limits.wrongCodesPerAddress, refusal) }
+        if let user { try require("codes of \(user.tenant) \(user.uid)", policy.limits.wrongCodesPerAccount, refusal) }
+    }
+
+    /// Counts a wrong code.
+    func countWrongCode(of user: UserRecord? = nil) throws(AccountFailure) {
+        if let customer { try count("codes \(customer)", policy.limits.wrongCodesPerAddress, Self.hour) }
+        if let user { try count("codes of \(user.tenant) \(user.uid)", policy.limits.wrongCodesPerAccount, Self.hour) }
+    }
+
+    // MARK: Counters
+
+    private func require(_ key: String, _ limit: Int?, _ refusal: AuthError) throws(AccountFailure) {
+        if let limit, try failures(key) >= limit { throw .refused(refusal) }
+    }
+
+    private func count(_ key: String, _ limit: Int?, _ seconds: Int64) throws(AccountFailure) {
+        if limit != nil { try countFailure(key, seconds: seconds) }
+    }
+
+    private static func tooMany(_ what: String) -> AuthError {
+        AuthError("TOO_MANY_ATTEMPTS_TRY_LATER", "Too many \(what). Try again in an hour.")
+    }
+
+    private static func quota(_ what: String) -> AuthError { AuthError("QUOTA_EXCEEDED", "Exceeded the daily quota for \(what).") }
+}
