@@ -175,9 +175,10 @@ final class CallableCall: FunctionCall {
         } else {
             buffer.append("{}")
         }
-        buffer.append(",\"rawToken\":")
-        buffer.append(jsonString: token.text.span)
-        buffer.append(UInt8(ascii: "}"))
+        // A verified token has no character that needs an escape (RFC 7515 section 7.1).
+        buffer.append(",\"rawToken\":\"")
+        buffer.append(token.text.span)
+        buffer.append("\"}")
     }
 
     // MARK: The answer
