@@ -35,6 +35,29 @@ def test_a16_a_code_is_good_for_one(scene, identity):
         assert sorted(pool.map(use, range(8))) == [200, *[400] * 7]
 
 
+@pytest.mark.parametrize('change', ['reset', 'update', 'administrator'])
+def test_a16_a_changed_password_ends_the_links_that_change_it(identity, change):
+    user = identity.sign_up('links@example.com')
+    for _ in range(2):
+        identity.do('accounts:sendOobCode', requestType='PASSWORD_RESET', email='links@example.com')
+    first, second = [entry['oobCode'] for entry in identity.codes() if entry['email'] == 'links@example.com'][-2:]
+    if change == 'reset':
+        identity.do('accounts:resetPassword', oobCode=second, newPassword='password1')
+    elif change == 'update':
+        identity.do('accounts:update', idToken=user['idToken'], password='password1')
+    else:
+        identity.managed('accounts:update', localId=user['localId'], password='password1')
+    assert identity.refused('accounts:resetPassword', oobCode=first, newPassword='password2').startswith('INVALID_OOB_CODE')
+    identity.sign_in('links@example.com', 'password1')
+
+
+def test_links_have_the_key_of_the_request(identity):
+    """SDKs recognize no link without a key."""
+    identity.do('accounts:sendOobCode', requestType='EMAIL_SIGNIN', email='key@example.com', continueUrl='http://localhost/', canHandleCodeInApp=True)
+    link = urllib.parse.urlsplit(identity.codes()[-1]['oobLink'])
+    assert urllib.parse.parse_qs(link.query)['apiKey'] == ['fake-api-key']
+
+
 def test_a16_a_new_code_does_not_come_from_the_old_one(identity):
     identity.sign_up('many@example.com')
     for _ in range(3):

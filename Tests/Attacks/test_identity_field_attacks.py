@@ -134,7 +134,8 @@ def test_a27_an_id_token_is_no_credential_of_an_administrator(identity):
 
 
 @pytest.mark.parametrize('path', [
-    'v1/projects/p/tenants/', 'v1/projects/p/tenants/:', 'v2/projects/p/tenants/:createSessionCookie', 'v1/projects/:createSessionCookie', 'v1/projects//',
+    'v1/projects/p/tenants/', 'v1/projects/p/tenants/:', 'v2/projects/p/tenants/:createSessionCookie', 'v1/projects/:createSessionCookie',
+    'v1/projects//',
     'v1/projects/p/tenants//accounts', 'v1//', '/', 'v1/projects/p/tenants/%3a', 'v1/%zz', 'v1/projects/p/tenants/t:'])
 @pytest.mark.parametrize('method', ['GET', 'POST'])
 def test_a24_strange_paths(identity, method, path):

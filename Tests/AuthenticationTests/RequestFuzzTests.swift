@@ -8,12 +8,12 @@ import Testing
 /// The corpus of `Tests/Fuzz/Authentication`, and texts made of it by chance.
 @Suite struct RequestFuzzTests {
     private static let words = [
-        "\"localId\":", "\"email\":", "\"mfa_info\":", "\"validDuration\":", "_", "__", "\"returnSecureToken\":true", "[", "]", "{", "}", ":", ",", "null",
-        "1e400", "-1", "9223372036854775808", "0.5", "\"\"", "\\u0000", "\\ud800",
+        "\"localId\":", "\"email\":", "\"mfa_info\":", "\"validDuration\":", "_", "__", "\"returnSecureToken\":true", "[", "]", "{", "}", ":", ",",
+        "null", "1e400", "-1", "9223372036854775808", "0.5", "\"\"", "\\u0000", "\\ud800",
     ]
     private static let pathWords = [
-        "/", "//", "projects", "tenants", ":", "%2f", "%", "%zz", "accounts", "accounts:lookup", "v1", "v2", "emulator", "identitytoolkit.googleapis.com",
-        "createSessionCookie", "oobCodes", "..",
+        "/", "//", "projects", "tenants", ":", "%2f", "%", "%zz", "accounts", "accounts:lookup", "v1", "v2", "emulator",
+        "identitytoolkit.googleapis.com", "createSessionCookie", "oobCodes", "..",
     ]
 
     @Test func bodies() throws {

@@ -35,7 +35,7 @@ def places(schema, node, path=()):
     for key, child in node.get('properties', {}).items():
         yield (*path, key)
         yield from places(schema, child, (*path, key))
-    if path and path[-1] in CHOSEN:
+    if path and path[-1] in CHOSEN and 'additionalProperties' in node:
         yield (*path, CHOSEN[path[-1]])
         yield from places(schema, node['additionalProperties'], (*path, CHOSEN[path[-1]]))
 

@@ -35,7 +35,7 @@ def identity(host):
 def do(host, identity):
     """Takes one step in a function."""
     def step(do, **more):
-        return host.result('users', {'do': do, **more}, timeout=30)
+        return host.result('administerUsers', {'do': do, **more}, timeout=30)
     return step
 
 
@@ -114,7 +114,7 @@ def test_custom_claims(do, identity):
 ])
 def test_refusals(step, code, host, identity):
     identity.managed('accounts', localId='taken', email='taken@example.com', phoneNumber='+15555550199')
-    assert refused(host.result('users', step, timeout=30)) == f'auth/{code}'
+    assert refused(host.result('administerUsers', step, timeout=30)) == f'auth/{code}'
 
 
 # -- tokens
@@ -229,7 +229,7 @@ def test_a_query(raw, do):
 def test_calls_of_many_functions_at_once(host, do, identity):
     """More calls than may run at the same time are all answered."""
     with ThreadPoolExecutor(12) as pool:
-        made = list(pool.map(lambda number: host.result('users', {'do': 'create', 'uid': f'p{number}'}, timeout=60)['uid'], range(60)))
+        made = list(pool.map(lambda number: host.result('administerUsers', {'do': 'create', 'uid': f'p{number}'}, timeout=60)['uid'], range(60)))
     assert made == [f'p{number}' for number in range(60)] and len(identity.every_user()) == 60
 
 
@@ -241,7 +241,7 @@ def test_a_plugin_needs_the_permission_in_production(tmp_path):
         with Identity(host) as identity:
             identity.managed('accounts', localId='ada')
             for step in ('get', 'delete', 'customToken'):
-                answer = host.result('users', {'do': step, 'uid': 'ada'})
+                answer = host.result('administerUsers', {'do': step, 'uid': 'ada'})
                 assert answer == {'refused': 'auth/insufficient-permission',
                                   'message': 'the plugin Conformance may not call the service auth; name it in auth.plugins of functions.json'}
             assert host.result('usersRaw', {'method': 'accounts:batchGet'})['refused'] == 'permission-denied'
@@ -254,6 +254,6 @@ def test_a_plugin_needs_the_permission_in_production(tmp_path):
 def test_the_permission(plugins, allowed, tmp_path):
     host = served(tmp_path, 'development', plugins=plugins).start()
     try:
-        assert ('refused' not in host.result('users', {'do': 'list'})) == allowed
+        assert ('refused' not in host.result('administerUsers', {'do': 'list'})) == allowed
     finally:
         host.stop()

@@ -1,10 +1,12 @@
 """The configured cost of password hashes: that of new ones, and of older ones from their next sign-in on."""
 
+import base64
+
 from identity import PASSWORD, Identity, sign_in_host
 
 
 def stored_hash(identity):
-    return identity.every_user()[0]['passwordHash']
+    return base64.b64decode(identity.every_user()[0]['passwordHash']).decode()
 
 
 def test_a_hash_gets_todays_cost_at_the_next_sign_in(tmp_path):

@@ -1,6 +1,7 @@
 """Clients of live data: their requests, the program that plays them, and the host for so many."""
 
 import json
+import resource
 import struct
 import subprocess
 from pathlib import Path
@@ -10,11 +11,13 @@ from harness.database import host
 from harness.load import write_requests
 from harness.paths import BUILD, LOAD_CORE
 from harness.servers import Running, Server
-from harness.tools import Missing, compiled
+from harness.tools import Missing, compiled, say
 
 NAMESPACE = f"{host.PROJECT}-default-rtdb"
 MEMORY_BYTES = 4 << 30
 CONNECTIONS_MORE = 1000
+# The host keeps a third of its descriptors, at most so many, for other things than connections (docs/running.md), and has some open.
+KEPT_DESCRIPTORS_MAX, OTHER_DESCRIPTORS = 4096, 200
 # The texts that connections wait for. The first request of a live connection is the credential.
 GREETED, PUSHED, SUCCEEDED = '"t":"h"', '{"a":"', '"b":{"s":"ok"'
 
@@ -22,6 +25,15 @@ GREETED, PUSHED, SUCCEEDED = '"t":"h"', '{"a":"', '"b":{"s":"ok"'
 def answered(request: int) -> str:
     """The beginning of the answer of a live connection to a request that has succeeded."""
     return f'"r":{request},{SUCCEEDED}'
+
+
+def possible(wanted: int, connections_each: int = 1) -> int:
+    """As many clients as wanted, or as the limit of open files allows."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    count = min(wanted, (limit - min(limit // 3, KEPT_DESCRIPTORS_MAX) - OTHER_DESCRIPTORS) // connections_each)
+    if count < wanted:
+        say(f"only {count} of {wanted} clients: the limit of open files is {limit}")
+    return count
 
 
 def server(build: hearth.Build, count: int, rules: dict | None = None, data: Path | None = None, more: dict | None = None) -> Server:

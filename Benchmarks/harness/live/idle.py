@@ -1,13 +1,12 @@
 """The memory of idle live connections."""
 
 import argparse
-import resource
 import time
 from collections.abc import Callable
 
 from harness import hearth
 from harness.database import host
-from harness.live.clients import GREETED, PUSHED, Listeners, live, server, upgrade
+from harness.live.clients import GREETED, PUSHED, Listeners, live, possible, server, upgrade
 from harness.load import median
 from harness.paths import LOAD_CORE, SERVER_CORE
 from harness.processes import memory_bytes
@@ -17,17 +16,11 @@ from harness.tools import say
 AIM_KIBIBYTES = 12
 KIBIBYTE = 1024
 SETTLE_SECONDS = 2
-# The host keeps a third of its descriptors, at most so many, for other things than connections (docs/running.md), and has some open.
-KEPT_DESCRIPTORS_MAX, OTHER_DESCRIPTORS = 4096, 200
 
 
 def measure(build: hearth.Build, options: argparse.Namespace) -> dict:
     """Memory of the host for each connection, without a listen and with one at a place of its own. The kernel's is not counted."""
-    wanted = 5 * options.listeners
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    count = min(wanted, limit - min(limit // 3, KEPT_DESCRIPTORS_MAX) - OTHER_DESCRIPTORS)
-    if count < wanted:
-        say(f"only {count} of {wanted} connections: the limit of open files is {limit}")
+    count = possible(5 * options.listeners)
     kinds: dict[str, Callable[[Running], Listeners]] = {
         "withoutListen": lambda running: Listeners(running.port, count, upgrade(), GREETED, PUSHED, LOAD_CORE),
         "withListen": lambda running: live(running, count, {"p": f"/idle/{host.MARK}"})}

@@ -42,7 +42,7 @@ let functions = Functions {
     OnCall("corsFalse", options: Options(cors: false), echo)
     OnCall("v1Echo", generation: .first, echo)
     OnCall("database", databaseStep)
-    OnCall("users", usersStep)
+    OnCall("administerUsers", usersStep)
     OnCall("usersRaw", usersRaw)
     OnCall("observe", observing)
     OnCall("observeOften", observingOften)

@@ -96,7 +96,7 @@ private func wanted(_ step: JSONValue) -> AuthUserRequest {
         uid: step["do"] == "create" ? step["uid"]?.string : nil, email: step["email"]?.string, emailVerified: step["verified"]?.bool,
         password: step["password"]?.string, displayName: step["name"]?.string, phoneNumber: step["phone"]?.string, disabled: step["disabled"]?.bool)
     if let provider = step["provider"]?.string {
-        request.providerToLink = AuthProviderInfo(providerID: provider, uid: step["rawId"]?.string ?? "")
+        request.providerToLink = AuthUserInfo(uid: step["rawId"]?.string ?? "", providerID: provider)
     }
     for name in (step["remove"]?.array ?? []).compactMap(\.string) {
         switch name {
@@ -110,11 +110,11 @@ private func wanted(_ step: JSONValue) -> AuthUserRequest {
     return request
 }
 
-private func shown(_ user: AuthUser) -> JSONValue {
+private func shown(_ user: AuthUserRecord) -> JSONValue {
     var object: JSONObject = [
         "uid": .string(user.uid), "verified": .bool(user.emailVerified), "disabled": .bool(user.disabled), "claims": .object(user.customClaims),
-        "providers": .array(user.providerData.map { .string("\($0.providerID) \($0.uid)") }), "isNew": .bool(user.lastSignInTime == nil),
-        "hasPassword": .bool(user.passwordHash != nil), "factors": JSONValue(user.multiFactor.count),
+        "providers": .array(user.providerData.map { .string("\($0.providerID) \($0.uid)") }), "isNew": .bool(user.metadata.lastSignInTime == nil),
+        "hasPassword": .bool(user.passwordHash != nil), "factors": JSONValue(user.enrolledFactors.count),
     ]
     object["email"] = user.email.map { .string($0) }
     object["name"] = user.displayName.map { .string($0) }

@@ -27,26 +27,26 @@ public struct Auth: Sendable {
     // MARK: Reading
 
     /// The user with this id.
-    public func getUser(_ uid: String) async throws(FirebaseAuthError) -> AuthUser { try await only(.uid(uid)) }
+    public func getUser(_ uid: String) async throws(FirebaseAuthError) -> AuthUserRecord { try await only(.uid(uid)) }
 
     /// The user with this e-mail.
-    public func getUser(email: String) async throws(FirebaseAuthError) -> AuthUser { try await only(.email(email)) }
+    public func getUser(email: String) async throws(FirebaseAuthError) -> AuthUserRecord { try await only(.email(email)) }
 
     /// The user with this phone number.
-    public func getUser(phoneNumber: String) async throws(FirebaseAuthError) -> AuthUser { try await only(.phoneNumber(phoneNumber)) }
+    public func getUser(phoneNumber: String) async throws(FirebaseAuthError) -> AuthUserRecord { try await only(.phoneNumber(phoneNumber)) }
 
     /// The user to whom an account of an identity provider is linked.
-    public func getUser(providerID: String, uid: String) async throws(FirebaseAuthError) -> AuthUser {
+    public func getUser(providerID: String, uid: String) async throws(FirebaseAuthError) -> AuthUserRecord {
         try await only(.provider(id: providerID, uid: uid))
     }
 
-    private func only(_ identifier: UserIdentifier) async throws(FirebaseAuthError) -> AuthUser {
+    private func only(_ identifier: UserIdentifier) async throws(FirebaseAuthError) -> AuthUserRecord {
         guard let user = try await getUsers([identifier]).users.first else { throw FirebaseAuthError(.userNotFound, "There is no such user.") }
         return user
     }
 
     /// The users with up to 100 identifiers, in no order, and the identifiers of none.
-    public func getUsers(_ identifiers: [UserIdentifier]) async throws(FirebaseAuthError) -> (users: [AuthUser], notFound: [UserIdentifier]) {
+    public func getUsers(_ identifiers: [UserIdentifier]) async throws(FirebaseAuthError) -> (users: [AuthUserRecord], notFound: [UserIdentifier]) {
         guard identifiers.count <= Self.identifiersMax else {
             throw FirebaseAuthError(.maximumUserCountExceeded, "One call finds at most \(Self.identifiersMax) users; these are \(identifiers.count).")
         }
@@ -63,7 +63,7 @@ public struct Auth: Sendable {
         let answer = try await call(
             "accounts:lookup",
             ["localId": .array(uids), "email": .array(emails), "phoneNumber": .array(phones), "federatedUserId": .array(links)])
-        let users = (answer["users"]?.array ?? []).map(AuthUser.init)
+        let users = (answer["users"]?.array ?? []).map { AuthUserRecord(account: $0) }
         return (users, identifiers.filter { identifier in !users.contains { identifier.names($0) } })
     }
 
@@ -80,23 +80,23 @@ public struct Auth: Sendable {
     ///   - maxResults: from 1 to 1000.
     ///   - pageToken: the token that the page before has returned.
     /// - Returns: the users, and the token of the next page; nil at the end.
-    public func listUsers(maxResults: Int, pageToken: String?) async throws(FirebaseAuthError) -> (users: [AuthUser], pageToken: String?) {
+    public func listUsers(maxResults: Int, pageToken: String?) async throws(FirebaseAuthError) -> (users: [AuthUserRecord], pageToken: String?) {
         var payload: JSONObject = ["maxResults": JSONValue(maxResults)]
         payload["nextPageToken"] = pageToken.map { .string($0) }
         let answer = try await call("accounts:batchGet", payload)
-        return ((answer["users"]?.array ?? []).map(AuthUser.init), answer["nextPageToken"]?.string)
+        return ((answer["users"]?.array ?? []).map { AuthUserRecord(account: $0) }, answer["nextPageToken"]?.string)
     }
 
     // MARK: Changing
 
     /// Creates a user, with a new uid unless the request has one.
-    public func createUser(_ request: AuthUserRequest) async throws(FirebaseAuthError) -> AuthUser {
+    public func createUser(_ request: AuthUserRequest) async throws(FirebaseAuthError) -> AuthUserRecord {
         let answer = try await call("accounts:create", request.creation)
         return try await getUser(answer["localId"]?.string ?? "")
     }
 
     /// Changes the properties that the request has, and removes those that it names.
-    public func updateUser(_ uid: String, _ request: AuthUserRequest) async throws(FirebaseAuthError) -> AuthUser {
+    public func updateUser(_ uid: String, _ request: AuthUserRequest) async throws(FirebaseAuthError) -> AuthUserRecord {
         _ = try await call("accounts:update", request.change(of: uid))
         return try await getUser(uid)
     }
@@ -169,7 +169,7 @@ public enum UserIdentifier: Sendable, Hashable {
     case provider(id: String, uid: String)
 
     /// Whether it is an identity of `user`.
-    func names(_ user: AuthUser) -> Bool {
+    func names(_ user: AuthUserRecord) -> Bool {
         switch self {
         case .uid(let uid): user.uid == uid
         case .email(let email): user.email == email.lowercased()
@@ -195,7 +195,7 @@ public struct AuthRowFailure: Sendable, Hashable {
 /// All users, page by page.
 public struct AuthUserList: AsyncSequence, Sendable {
     /// A user, when its page was read.
-    public typealias Element = AuthUser
+    public typealias Element = AuthUserRecord
     /// The reason why a loop ends early.
     public typealias Failure = FirebaseAuthError
 
@@ -209,14 +209,14 @@ public struct AuthUserList: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let auth: Auth
         private let pageSize: Int
-        private var page: ArraySlice<AuthUser> = []
+        private var page: ArraySlice<AuthUserRecord> = []
         private var token: String?
         private var isLast = false
 
         init(_ auth: Auth, _ pageSize: Int) { (self.auth, self.pageSize) = (auth, pageSize) }
 
         /// The next user; nil at the end.
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(FirebaseAuthError) -> AuthUser? {
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(FirebaseAuthError) -> AuthUserRecord? {
             while page.isEmpty, !isLast {
                 do throws(FirebaseAuthError) {
                     let (users, next) = try await auth.listUsers(maxResults: pageSize, pageToken: token)

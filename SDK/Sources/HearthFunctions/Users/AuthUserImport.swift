@@ -20,7 +20,7 @@ public struct AuthUserImport: Sendable, Hashable {
     /// The custom claims.
     public var customClaims: JSONObject?
     /// Linked accounts of identity providers.
-    public var providerData: [AuthProviderInfo]
+    public var providerData: [AuthUserInfo]
     /// The hash of the password.
     public var passwordHash: [UInt8]?
     /// The salt of the hash.
@@ -29,7 +29,7 @@ public struct AuthUserImport: Sendable, Hashable {
     /// A user; only the id is needed.
     public init(
         uid: String, email: String? = nil, emailVerified: Bool = false, displayName: String? = nil, photoURL: String? = nil,
-        phoneNumber: String? = nil, disabled: Bool = false, customClaims: JSONObject? = nil, providerData: [AuthProviderInfo] = [],
+        phoneNumber: String? = nil, disabled: Bool = false, customClaims: JSONObject? = nil, providerData: [AuthUserInfo] = [],
         passwordHash: [UInt8]? = nil, passwordSalt: [UInt8]? = nil
     ) {
         self.uid = uid

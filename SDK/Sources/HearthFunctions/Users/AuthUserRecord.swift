@@ -1,8 +1,8 @@
-package import HearthJSON
+public import HearthJSON
 
-/// A user, as functions of ``OnUserCreated``, ``OnUserDeleted``, ``BeforeUserCreated`` and ``BeforeUserSignedIn`` get it. It has no hash of a
-/// password.
-public struct AuthUserRecord: Sendable, Equatable {
+/// A user of the host: the answer of ``Auth``, and what functions of ``OnUserCreated``, ``OnUserDeleted``, ``BeforeUserCreated`` and
+/// ``BeforeUserSignedIn`` get.
+public struct AuthUserRecord: Sendable, Hashable {
     /// The id, of 1 to 128 characters.
     public var uid: String
     /// In lower case.
@@ -20,18 +20,22 @@ public struct AuthUserRecord: Sendable, Equatable {
     /// When the user was created, and has signed in last.
     public var metadata: AuthUserMetadata
     /// The claims that an administrator has set, an object.
-    public var customClaims: JSONValue
+    public var customClaims: JSONObject
     /// The ways in which the user can sign in.
     public var providerData: [AuthUserInfo]
     /// The tenant of the user; nil for users of the project itself.
     public var tenantID: String?
     /// The second factors.
     public var enrolledFactors: [AuthFactorInfo]
+    /// ID tokens from before are revoked. In seconds since 1970. Functions that run on users do not get it.
+    public var tokensValidAfter: Int64?
+    /// The hash of the password as the host stores it, in Base64; nil without a password. Functions that run on users do not get it.
+    public var passwordHash: String?
 
     /// A user, for tests. What is not given is absent, false or empty.
     public init(
         uid: String, email: String? = nil, emailVerified: Bool = false, displayName: String? = nil, photoURL: String? = nil,
-        phoneNumber: String? = nil, disabled: Bool = false, metadata: AuthUserMetadata = AuthUserMetadata(), customClaims: JSONValue = [:],
+        phoneNumber: String? = nil, disabled: Bool = false, metadata: AuthUserMetadata = AuthUserMetadata(), customClaims: JSONObject = [:],
         providerData: [AuthUserInfo] = [], tenantID: String? = nil, enrolledFactors: [AuthFactorInfo] = []
     ) {
         self.uid = uid
@@ -50,7 +54,7 @@ public struct AuthUserRecord: Sendable, Equatable {
 }
 
 /// The times of a user, in RFC 3339, such as "2026-11-21T16:04:05.123Z".
-public struct AuthUserMetadata: Sendable, Equatable {
+public struct AuthUserMetadata: Sendable, Hashable {
     /// When the user was created.
     public var creationTime: String?
     /// When the user has signed in last; nil if never.
@@ -63,8 +67,8 @@ public struct AuthUserMetadata: Sendable, Equatable {
     }
 }
 
-/// A way in which a user can sign in, with what its provider says about the user.
-public struct AuthUserInfo: Sendable, Equatable {
+/// A way in which a user can sign in, or an account of an identity provider to link, with what the provider says about the user.
+public struct AuthUserInfo: Sendable, Hashable {
     /// The user's id at the provider; the e-mail for `password`, the number for `phone`.
     public var uid: String
     /// Such as `password`, `phone` or `google.com`.
@@ -78,7 +82,7 @@ public struct AuthUserInfo: Sendable, Equatable {
     /// The phone number there.
     public var phoneNumber: String?
 
-    /// An entry, for tests.
+    /// An entry; for an account to link, `uid` is the provider's own id of the user.
     public init(
         uid: String, providerID: String, displayName: String? = nil, email: String? = nil, photoURL: String? = nil, phoneNumber: String? = nil
     ) {
@@ -127,7 +131,7 @@ extension AuthUserRecord {
         self.init(
             uid: uid, email: json["email"]?.string, emailVerified: json["emailVerified"]?.bool ?? false,
             displayName: json["displayName"]?.string, photoURL: json["photoURL"]?.string, phoneNumber: json["phoneNumber"]?.string,
-            disabled: json["disabled"]?.bool ?? false, metadata: metadata, customClaims: json["customClaims"] ?? [:],
+            disabled: json["disabled"]?.bool ?? false, metadata: metadata, customClaims: json["customClaims"]?.object ?? [:],
             providerData: (json["providerData"]?.array ?? []).compactMap(AuthUserInfo.init), tenantID: json["tenantId"]?.string,
             enrolledFactors: (json["multiFactor"]?["enrolledFactors"]?.array ?? []).compactMap(AuthFactorInfo.init))
     }
@@ -145,7 +149,7 @@ extension AuthUserRecord {
         times["creationTime"] = metadata.creationTime.map { .string($0) }
         times["lastSignInTime"] = metadata.lastSignInTime.map { .string($0) }
         object["metadata"] = .object(times)
-        object["customClaims"] = customClaims
+        object["customClaims"] = .object(customClaims)
         object["providerData"] = .array(providerData.map(\.json))
         object["tenantId"] = tenantID.map { .string($0) }
         if !enrolledFactors.isEmpty { object["multiFactor"] = ["enrolledFactors": .array(enrolledFactors.map(\.json))] }

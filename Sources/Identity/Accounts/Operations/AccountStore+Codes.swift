@@ -58,13 +58,20 @@ extension AccountStore {
 
     // MARK: Using codes
 
+    /// Makes links invalid that could change the password of an e-mail: it has changed without them.
+    func removeResetCodes(of email: String?, tenant: String) throws(AccountFailure) {
+        try run(
+            "DELETE FROM code WHERE tenant = ?1 AND email = ?2 AND type = ?3", .text(tenant), .optional(email),
+            .text(EmailCode.Purpose.PASSWORD_RESET.rawValue))
+    }
+
     /// Sets the password of the user of a reset code.
     public func resetPassword(_ secret: String, hash: String, tenant: String) throws(AccountFailure) -> StoredCode {
         let code = try code(secret, tenant: tenant)
         guard code.purpose == .PASSWORD_RESET, var user = try user(email: code.email, tenant: tenant) else {
             throw AccountFailure("INVALID_OOB_CODE")
         }
-        try removeCode(secret)
+        try removeResetCodes(of: code.email, tenant: tenant)
         user.passwordHash = hash
         user.importedHash = nil
         user.passwordChanged = now

@@ -85,6 +85,7 @@ extension AccountStore {
             user.passwordHash = hash
             user.importedHash = nil
             user.passwordChanged = now
+            try removeResetCodes(of: user.email, tenant: user.tenant)
         }
         if let phone = change.phone, phone != user.phone {
             if phone.isEmpty {

@@ -20,7 +20,9 @@ extension AuthenticationFrontEnd {
         guard let kinds = await service.tools.functions.kinds() else { throw .unavailable }
         guard kinds[.beforeCreate] != nil || kinds[.beforeSignIn] != nil else { return try await perform(for: call, operation) }
         let address = limitedAddress(call)
-        let served: @Sendable (AccountStore) throws(AccountFailure) -> Answer = { store throws(AccountFailure) in try store.serving(address, operation) }
+        let served: @Sendable (AccountStore) throws(AccountFailure) -> Answer = { store throws(AccountFailure) in
+            try store.serving(address, operation)
+        }
         var pass = BlockingPass(kinds: Set(kinds.keys), method: method)
         for _ in 0..<Self.attemptsMax {
             switch try await accounts.attempt(on: loop, pass, served) {

@@ -9,7 +9,8 @@ extension AuthenticationFrontEnd {
     func link(_ call: AuthCall, _ purpose: EmailCode.Purpose, _ parameters: [String: String]) -> @Sendable (String) -> String {
         let page = isStrict ? "\(call.base)/__/auth/action" : "\(call.base)/emulator/action"
         let language = isStrict ? call.language?.split(separator: ",").first.map(String.init) ?? "en" : "en"
-        let key = isStrict ? service.settings.apiKeys?.first ?? "" : "fake-api-key"
+        // SDKs recognize no link without a key.
+        let key = isStrict ? call.query["key"] ?? service.settings.apiKeys?.first ?? "any" : "fake-api-key"
         let head = "\(page)?mode=\(purpose.mode)&lang=\(FormText.encoded(language))&oobCode="
         var tail = "&apiKey=\(FormText.encoded(key))"
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { tail += "&\(name)=\(FormText.encoded(value))" }

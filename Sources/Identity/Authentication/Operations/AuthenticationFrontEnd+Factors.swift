@@ -1,4 +1,5 @@
 import Accounts
+import HearthBytes
 import HearthJSON
 
 /// Second factors.

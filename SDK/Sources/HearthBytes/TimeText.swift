@@ -1,7 +1,7 @@
 /// Times as RFC 3339 with exactly three fractional digits, which the SDK for Apple platforms requires.
-package enum TimeText {
+public enum TimeText {
     /// Formats milliseconds since 1970.
-    package static func text(milliseconds: Int64) -> String {
+    public static func text(milliseconds: Int64) -> String {
         let seconds = Int(milliseconds / 1000)
         let (year, month, day) = date(days: seconds / 86_400)
         let second = seconds % 86_400
@@ -10,7 +10,7 @@ package enum TimeText {
     }
 
     /// Parses the same form, with any number of fractional digits, in UTC; nil if the text has another form.
-    package static func milliseconds(_ text: String) -> Int64? {
+    public static func milliseconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
         func number(_ range: Range<Int>) -> Int? { Int(String(decoding: bytes[range], as: UTF8.self)) }
