@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -25,7 +26,9 @@ def test_the_inbox(development, tmp_path):
     assert hearth.run('auth:inbox', '--newest').sentence == 'there is no such message'
     development.sign_up('ada@example.com')
     development.do('accounts:sendOobCode', requestType='PASSWORD_RESET', email='ada@example.com')
+    time.sleep(0.002)  # The order of messages of one millisecond is open.
     development.do('accounts:sendVerificationCode', phoneNumber='+15555550123')
+    time.sleep(0.002)
     development.do('accounts:sendOobCode', requestType='EMAIL_SIGNIN', email='bob@example.com', continueUrl='http://localhost/')
     mails, texts = development.codes(), development.codes('verificationCodes')
     lines = hearth.succeeds('auth:inbox').splitlines()

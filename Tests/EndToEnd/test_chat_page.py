@@ -127,18 +127,21 @@ def test_messages_that_wait(enter, host):
     page = enter('Ada')
     say(page, 'before')
     shows(page, MESSAGES, [['Ada', 'before']])
+    shows(page, WAITING, [])
     host.stop()
-    page.until(f'{STATE} === "waiting"')
-    for text in ('one', 'two'):
-        say(page, text)
-    shows(page, MESSAGES, [['Ada', 'before'], ['Ada', 'one'], ['Ada', 'two']])
-    assert page.run(WAITING) == ['one', 'two']
-    room = "document.getElementById('room').value = {!r}; document.querySelector('#place button').click()"
-    page.run(room.format('garden'))
-    assert page.run(MESSAGES) == []
-    page.run(room.format('lobby'))
-    assert page.run(WAITING) == ['one', 'two']
-    host.start()
+    try:
+        page.until(f'{STATE} === "waiting"')
+        for text in ('one', 'two'):
+            say(page, text)
+        shows(page, MESSAGES, [['Ada', 'before'], ['Ada', 'one'], ['Ada', 'two']])
+        assert page.run(WAITING) == ['one', 'two']
+        room = "document.getElementById('room').value = {!r}; document.querySelector('#place button').click()"
+        page.run(room.format('garden'))
+        assert page.run(MESSAGES) == []
+        page.run(room.format('lobby'))
+        assert page.run(WAITING) == ['one', 'two']
+    finally:
+        host.start()
     shows(page, WAITING, [])
     shows(page, MESSAGES, [['Ada', 'before'], ['Ada', 'one'], ['Ada', 'two']])
 

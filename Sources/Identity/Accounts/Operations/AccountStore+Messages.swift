@@ -131,10 +131,11 @@ extension AccountFailure {
 }
 
 extension AccountReader {
-    /// The messages that can be read in the inbox, the oldest first.
+    /// The newest messages that can be read in the inbox, the oldest of them first.
     public func shownMessages(tenant: String) throws(AccountFailure) -> [JSONValue] {
         try rows(
-            "SELECT shown, created FROM message WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)],
-            Self.shown)
+            "SELECT shown, created FROM message WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created DESC LIMIT 10000", [.text(tenant)],
+            Self.shown
+        ).reversed()
     }
 }
