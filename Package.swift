@@ -130,7 +130,7 @@ let package = Package(
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
-        module("Passwords", in: .identity, [bytes, json, "EventLoop", "COpenSSL", "CCrypt", "CArgon2"]),
+        module("Passwords", in: .identity, [bytes, json, "EventLoop", "CLinux", "COpenSSL", "CCrypt", "CArgon2"]),
         module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
         module("AccountNotices", in: .identity, [bytes, "Files", json, "EventLoop", "CCurl"]),
         module("Accounts", in: .identity, [bytes, json, "EventLoop", "SQLite", "Store", "RealtimeDatabase", crypto, logging]),

@@ -33,6 +33,7 @@ def server(
         auth = {
             "apiKeys": [KEY], "signIn": {"password": True, "anonymous": True},
             "rateLimit": {"perAddressFailures": 1_000_000, "perAccountFailures": 1000}, "passwordHash": hashes or {},
+            "limits": {"signUpsPerAddress": 1_000_000},
         }
         settings = {
             "project": PROJECT, "region": "us-central1", "auth": auth,

@@ -22,7 +22,7 @@ struct attributes {
     uint32_t clamp_max;
 };
 
-enum { flag_reset_on_fork = 1, slice_ns = 100 * 1000 };
+enum { flag_reset_on_fork = 1, slice_ns = 100 * 1000, background_slice_ns = 100 * 1000 * 1000 };
 
 int linux_run_soon(int nice) {
     struct attributes own = {.size = sizeof own};
@@ -45,6 +45,17 @@ int linux_run_in_turn(void) {
     own.policy = SCHED_BATCH;
     own.flags = flag_reset_on_fork;
     own.runtime = 0;
+    return syscall(SYS_sched_setattr, 0, &own, 0) == 0 ? 0 : -errno;
+}
+
+int linux_run_in_background(int nice) {
+    struct attributes own = {.size = sizeof own};
+    if (syscall(SYS_sched_getattr, 0, &own, (unsigned)sizeof own, 0) != 0) return -errno;
+    if (own.policy != SCHED_OTHER) return 0;
+    own.policy = SCHED_BATCH;
+    own.flags = flag_reset_on_fork;
+    own.runtime = background_slice_ns;
+    if (own.nice < nice) own.nice = nice;
     return syscall(SYS_sched_setattr, 0, &own, 0) == 0 ? 0 : -errno;
 }
 

@@ -1,5 +1,5 @@
+import CLinux
 import EventLoop
-import Glibc
 import Synchronization
 
 /// Runs derivations on threads of its own: at most one a processor, with a bounded number of jobs that wait. Thread-safe.
@@ -23,7 +23,7 @@ public final class PasswordQueue: Sendable {
     private let waitingMax: Int
     private let state = Mutex(State())
 
-    /// Added to the "nice" value of the threads.
+    /// The "nice" value of the threads.
     private static let niceness: Int32 = 10
 
     /// - Parameters:
@@ -61,8 +61,7 @@ public final class PasswordQueue: Sendable {
     private func startThread() {
         do throws(LoopError) {
             try DetachedThread.start { [self] in
-                // On Linux this is the priority of the calling thread only.
-                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+                _ = linux_run_in_background(Self.niceness)
                 takeAll()
             }
         } catch {

@@ -112,6 +112,12 @@ int linux_run_soon(int nice);
  * that it starts do not inherit that. 0, or a negated errno. */
 int linux_run_in_turn(void);
 
+/* Schedules the calling thread so that it computes while other threads have nothing to do: a batch with the priority `nice`, or its own if that
+ * is lower, and with a long time slice. Kernels from 6.12 on let a thread that wakes up with a shorter slice run at once; with slices of the
+ * same length it would wait for the end of this one, at a tick of the clock (4 ms where there are 250 a second). Threads and processes that
+ * it starts inherit neither. 0, or a negated errno. */
+int linux_run_in_background(int nice);
+
 /* The bytes that the peer of a connection has not acknowledged; 0 where the kernel does not say. */
 int linux_unacknowledged_bytes(int socket);
 
