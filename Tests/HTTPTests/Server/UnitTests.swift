@@ -52,4 +52,38 @@ import Testing
             #expect(coded.count - used == 4)
         }
     }
+
+    /// Long tokens are parsed as if llhttp had seen each of their bytes.
+    @Test func longTokensAreParsedAsOthers() {
+        let parser = HeadParser()
+        let values = ["x", " ", "\t", "\u{e9}", "=", ":", ", ", "a b"].map { Array(repeating: $0, count: 300).joined() }
+        let edges = ["", " ", "\t", "x", "xyz ", "\"", "\u{80}"]
+        for name in ["Authorization", "authorization", "AUTHORIZATION", "Authorizatiom", "X-Firebase-AppCheck", "x-firebase-appcheck", "Cookie", "Authorization "] {
+            for (value, edge) in values.flatMap({ value in edges.map { (value, $0) } }) {
+                for colon in [":", ": ", ":  ", ": Bearer "] {
+                    let line = "\(name)\(colon)\(edge)\(value)\(edge)\r\n"
+                    for lines in [line, "\(line)Host: a\r\n\(line)\(line)", "Content-Length: 3\r\n\(line)Upgrade: x\r\n"] {
+                        let head = Array("POST /call HTTP/1.1\r\nHost: b\r\n\(lines)\r\n".utf8)
+                        #expect(Self.parts(of: head, parser, skips: true) == Self.parts(of: head, parser, skips: false), "\(lines)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// The fields of a head or why it is refused, with or without what the scan tells of long lines.
+    private static func parts(of bytes: [UInt8], _ parser: borrowing HeadParser, skips: Bool) -> [String] {
+        var head = RequestHead()
+        var scan = HeadScan()
+        bytes.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return }
+            head.load(base, count: bytes.count)
+            _ = scan.advance(base, count: bytes.count)
+        }
+        if let refusal = parser.parse(&head, after: skips ? scan : HeadScan()) { return ["\(refusal)"] }
+        return (0..<head.fieldCount).flatMap { index in
+            let field = head.fields[index]
+            return [field.name, field.value].map { String(decoding: head.slice($0), as: UTF8.self) } + ["\(field.value.offset)"]
+        }
+    }
 }

@@ -45,7 +45,7 @@ extension HTTPConnection {
         self.exchange = exchange
         let refusal =
             HeadRules.checkVersion(of: exchange.head, requestLineEnd: scan.requestLineEnd)
-            ?? server.parser.parse(&exchange.head)
+            ?? server.parser.parse(&exchange.head, after: scan)
             ?? HeadRules.apply(to: &exchange.head, requestLineEnd: scan.requestLineEnd, limits: server.limits)
         if let refusal {
             refuse(refusal, nil)

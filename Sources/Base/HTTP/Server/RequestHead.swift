@@ -95,10 +95,11 @@ struct RequestHead: ~Copyable {
         fieldCount += 1
     }
 
-    /// Sets the value of the newest field, without surrounding white space.
+    /// Sets the value of the newest field, without surrounding white space; or continues it until the end of `value`.
     mutating func setLastValue(_ value: Part) {
         guard fieldCount > 0 else { return }
-        var value = value
+        let begun = fields[fieldCount - 1].value
+        var value = begun.count > 0 ? Part(offset: begun.offset, count: value.offset + value.count - begun.offset) : value
         while value.count > 0, isBlank(bytes[Int(value.offset + value.count) - 1]) { value.count -= 1 }
         while value.count > 0, isBlank(bytes[Int(value.offset)]) {
             value.offset += 1
