@@ -80,7 +80,7 @@ def test_an_option_that_is_none(path):
     (['serv'], 'did you mean: hearth serve'), (['function:list'], 'did you mean: hearth functions:list'),
     (['databse:get', '/'], 'did you mean: hearth database:get'), (['serve', '--prot', '1'], "did you mean '--port'?"),
     (['emulators:start'], 'hearth serve'), (['emulators:exec', 'true'], 'hearth exec -- COMMAND'), (['functions:config:set'], '.env'),
-    (['functions:secrets:set', 'A'], '.secret.local'), (['hosting:disable'], 'no sites'), (['database'], 'database:get'),
+    (['functions:secrets:set', 'A'], 'hearth secrets:set'), (['hosting:disable'], 'no sites'), (['database'], 'database:get'),
     (['rollback', 'a'], 'functions:rollback'), (['nonsense'], 'hearth --help'), (['help', 'serv'], 'did you mean: hearth serve'),
     (['serve', '--mode', 'x'], "'development' and 'production'"), (['serve', '--port', 'x'], 'hearth serve --help'),
     (['database:get'], 'hearth database:get --help'), (['functions:list', 'x'], 'unexpected'),

@@ -39,7 +39,7 @@ let clientCommands: [any ParsableCommand.Type] = [
     AuthList.self, AuthGet.self, AuthCreate.self, AuthUpdate.self, AuthDelete.self, AuthImport.self, AuthExport.self, AuthInbox.self,
     MessagingSend.self, MessagingDevices.self, MessagingTopics.self, AppCheckApps.self,
     AppCheckDebugTokens.self,
-    Upgrade.self, Backup.self, Restore.self,
+    SecretsSet.self, SecretsGet.self, SecretsList.self, SecretsDestroy.self, Upgrade.self, Backup.self, Restore.self,
 ]
 
 /// All commands with their arguments, from the argument parser.

@@ -4,7 +4,7 @@ import ArgumentParser
 enum MainHelp {
     private static let groups: [(title: String, prefixes: [String])] = [
         ("A project", ["init", "serve", "exec"]),
-        ("Functions", ["deploy", "functions:"]),
+        ("Functions", ["deploy", "functions:", "secrets:"]),
         ("Data", ["database:"]),
         ("Dead letters", ["events:"]),
         ("Users and apps", ["auth:", "appcheck:"]),
@@ -69,7 +69,7 @@ enum ForeignNames {
         "version": "the version is shown with: hearth --version",
     ]
     private static let families: [(prefix: String, meaning: String)] = [
-        ("functions:secrets:", "secrets are in .secret.local beside functions.json"),
+        ("functions:secrets:", "secrets are set with: hearth secrets:set"),
         ("hosting:", "Hearth serves functions and data, no sites"), ("firestore:", "Hearth has the Realtime Database, not Firestore"),
         ("apps:", "Hearth has one project, without apps"), ("ext:", "Hearth has no extensions"), ("storage:", "Hearth keeps no files"),
         ("remoteconfig:", "Hearth has no remote configuration"), ("emulators:", "the host is started with: hearth serve"),

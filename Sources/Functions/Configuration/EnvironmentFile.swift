@@ -8,6 +8,8 @@ struct EnvironmentFile {
         var key: String
         var value: String
         var line: Int
+        /// The line on which the value ends.
+        var lastLine: Int
     }
 
     /// The naming rule for keys.
@@ -56,7 +58,7 @@ struct EnvironmentFile {
             return skipLine()
         }
         index += 1
-        if let value = readValue(key, start) { add(Entry(key: key, value: value, line: start)) }
+        if let value = readValue(key, start) { add(Entry(key: key, value: value, line: start, lastLine: line - 1)) }
     }
 
     private mutating func add(_ entry: Entry) {

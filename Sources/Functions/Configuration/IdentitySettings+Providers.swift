@@ -117,22 +117,3 @@ extension ConfigurationReader {
         return name.stringIfPresent.map { .name($0, file: FileProbe.join(directory, ".secret.local")) }
     }
 }
-
-/// The file `.secret.local`, as the host itself uses it.
-public enum SecretFile {
-    /// The value of a line; nil if there is no such line or no file.
-    ///
-    /// - Throws: every invalid line, or the reason why the file cannot be read.
-    public static func value(of name: String, in file: String) throws(ConfigurationErrors) -> String? {
-        let bytes: [UInt8]
-        do throws(FileFailure) {
-            bytes = try WholeFile.read(file, sizeBytesMax: 1 << 20)
-        } catch {
-            guard !error.isMissing else { return nil }
-            throw ConfigurationErrors([Problem(file: file, message: "\(error)")])
-        }
-        let contents = EnvironmentFile(bytes, file: file, kind: .secrets)
-        guard contents.problems.isEmpty else { throw ConfigurationErrors(contents.problems) }
-        return contents.entries.first { $0.key == name }?.value
-    }
-}

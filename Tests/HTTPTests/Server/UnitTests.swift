@@ -58,7 +58,10 @@ import Testing
         let parser = HeadParser()
         let values = ["x", " ", "\t", "\u{e9}", "=", ":", ", ", "a b"].map { Array(repeating: $0, count: 300).joined() }
         let edges = ["", " ", "\t", "x", "xyz ", "\"", "\u{80}"]
-        for name in ["Authorization", "authorization", "AUTHORIZATION", "Authorizatiom", "X-Firebase-AppCheck", "x-firebase-appcheck", "Cookie", "Authorization "] {
+        let names = [
+            "Authorization", "authorization", "AUTHORIZATION", "Authorizatiom", "X-Firebase-AppCheck", "x-firebase-appcheck", "Cookie", "Authorization ",
+        ]
+        for name in names {
             for (value, edge) in values.flatMap({ value in edges.map { (value, $0) } }) {
                 for colon in [":", ": ", ":  ", ": Bearer "] {
                     let line = "\(name)\(colon)\(edge)\(value)\(edge)\r\n"

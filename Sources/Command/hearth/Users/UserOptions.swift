@@ -76,8 +76,8 @@ struct UserProperties: ParsableArguments {
 enum SecretInput {
     private static let bytesMax = 4096
 
-    /// Reads a line; without showing it on a terminal.
-    static func read(_ prompt: String) throws(ClientFailure) -> String {
+    /// Reads a line; without showing it on a terminal. Empty at the end of the input.
+    static func line(_ prompt: String) -> String {
         var mode = linux_terminal_mode()
         let isHidden = isatty(STDIN_FILENO) == 1 && linux_hide_typing(STDIN_FILENO, &mode) == 0
         if isHidden { Terminal.ask(prompt) }
@@ -86,7 +86,15 @@ enum SecretInput {
             _ = linux_restore_terminal(STDIN_FILENO, &mode)
             Terminal.writeError("")
         }
-        guard let line, !line.isEmpty else { throw ClientFailure(.invalidInput, "the password is empty; type it, or pipe it in") }
+        return line ?? ""
+    }
+
+    /// Reads a password.
+    ///
+    /// - Throws: that it is empty or too long.
+    static func read(_ prompt: String) throws(ClientFailure) -> String {
+        let line = Self.line(prompt)
+        guard !line.isEmpty else { throw ClientFailure(.invalidInput, "the password is empty; type it, or pipe it in") }
         guard line.utf8.count <= bytesMax else { throw ClientFailure(.invalidInput, "the password has more than 4096 bytes, which is the limit") }
         return line
     }

@@ -111,7 +111,7 @@ extension IdentitySettings.SecretSource {
         if let value = getenv(key) { return String(cString: value) }
         let found: String?
         do throws(ConfigurationErrors) {
-            found = try SecretFile.value(of: key, in: file)
+            found = try SecretFile(file)[key]
         } catch {
             throw HostStartError("\(name): \(error)")
         }
