@@ -9,11 +9,19 @@ import Testing
 final class AccountStoreFixture {
     let clock = TestClock()
     let store: AccountStore
+    private(set) var policy: AccountPolicy
 
-    init(isStrict: Bool = true, configuration: JSONObject = ["mfa": ["state": "ENABLED", "enabledProviders": ["PHONE_SMS", "TOTP"]]]) throws {
+    convenience init(
+        isStrict: Bool = true, configuration: JSONObject = ["mfa": ["state": "ENABLED", "enabledProviders": ["PHONE_SMS", "TOTP"]]]
+    ) throws {
         var policy = AccountPolicy(
             project: "demo", projectNumber: "12345", issuer: "https://securetoken.google.com/demo", isStrict: isStrict, showsCodes: true)
         policy.projectDefaults = configuration
+        try self.init(policy: policy)
+    }
+
+    init(policy given: AccountPolicy) throws {
+        policy = given
         policy.clock = { [clock] in clock.now }
         store = try AccountStore(path: ":memory:", policy: policy)
     }

@@ -92,6 +92,48 @@ import Testing
         #expect(try fixture.run { store throws(AccountFailure) in try store.user(email: "ada@example.com", tenant: "") }?.lastRefresh == nil)
     }
 
+    /// Its event would be lost.
+    @Test func beforeFunctionsAreKnownNoUserIsLeftByARefusedSignIn() throws {
+        fixture.store.triggers = nil
+        var pass = BlockingPass(kinds: [.beforeSignIn])
+        let asked = try question(attempt(pass, signUp))
+        pass.decisions[.beforeSignIn] = BlockingDecision(asked, .refused(AuthError("REFUSED")))
+        #expect(code(attempt(pass, signUp)) == "functionsUnknown")
+        #expect(try count() == 0)
+        fixture.store.triggers = [UserTrigger(function: "welcome", kind: .userCreated, tenant: nil)]
+        #expect(code(attempt(pass, signUp)) == "REFUSED")
+    }
+
+    @Test func nobodyIsAskedBeyondTheLimits() throws {
+        var limited = fixture.policy
+        limited.limits.signUpsPerAddress = 1
+        let fixture = try AccountStoreFixture(policy: limited)
+        fixture.store.pass = BlockingPass(kinds: [.beforeCreate])
+        defer { fixture.store.pass = nil }
+        let identity = ProviderIdentity(provider: "google.com", rawID: "1")
+        func signIn(_ store: AccountStore) throws(AccountFailure) {
+            try store.serving("1.2.3.4") { store throws(AccountFailure) in
+                _ = try store.signIn(identity, tenant: "", caller: nil, mayCreate: true)
+            }
+        }
+        #expect(fixture.refusal(signIn) == "undecided beforeCreate")
+        try fixture.run { store throws(AccountFailure) in
+            try store.serving("1.2.3.4") { store throws(AccountFailure) in try store.countSignUp() }
+        }
+        #expect(fixture.refusal(signIn) == "TOO_MANY_ATTEMPTS_TRY_LATER")
+    }
+
+    @Test func aRehearsalRefusesAndChangesNothing() throws {
+        var limited = fixture.policy
+        limited.limits.textsPerAccount = 1
+        let fixture = try AccountStoreFixture(policy: limited)
+        func message(_ store: AccountStore) throws(AccountFailure) -> MessageCode { try store.addSignInMessage("+15555550100", tenant: "") }
+        for _ in 0..<3 { try fixture.run { store throws(AccountFailure) in try store.rehearse(message) } }
+        #expect(try fixture.run { store throws(AccountFailure) in try store.shownMessages(tenant: "") }.isEmpty)
+        _ = try fixture.run(message)
+        #expect(fixture.refusal { store throws(AccountFailure) in try store.rehearse(message) } == "TOO_MANY_ATTEMPTS_TRY_LATER")
+    }
+
     @Test func aDecisionAboutAnotherStateOfTheUserDoesNotCount() throws {
         _ = try fixture.signUp("ada@example.com")
         var pass = BlockingPass(kinds: [.beforeSignIn])

@@ -24,6 +24,24 @@ struct SessionTests {
         #expect(fixture.refusal { store throws(AccountFailure) in try store.refresh(second) } == "INVALID_REFRESH_TOKEN")
     }
 
+    @Test func aFloodOfRefreshesStoresABoundedNumberOfTokens() throws {
+        let fixture = try AccountStoreFixture()
+        var tokens = [try #require(try fixture.signUp("a@example.com").tokens).refreshToken]
+        let most = Int(AccountStore.usedTokensMax)
+        for _ in 0..<most + 50 {
+            fixture.clock.advance(seconds: 1)
+            let token = tokens[tokens.count - 1]
+            tokens.append(try #require(try fixture.run { store throws(AccountFailure) in try store.refresh(token) }.tokens).refreshToken)
+        }
+        let count = try fixture.run { store throws(AccountFailure) in try store.first("SELECT COUNT(*) FROM session") { Int($0.integer(at: 0)) } }
+        #expect(count == most + 1)
+        // The oldest one is unknown, and ends nothing; one that is kept ends the session.
+        let (oldest, kept, newest) = (tokens[0], tokens[tokens.count - most], tokens[tokens.count - 1])
+        #expect(fixture.refusal { store throws(AccountFailure) in try store.refresh(oldest) } == "INVALID_REFRESH_TOKEN")
+        #expect(fixture.refusal { store throws(AccountFailure) in try store.refresh(kept) } == "TOKEN_EXPIRED")
+        #expect(fixture.refusal { store throws(AccountFailure) in try store.refresh(newest) } == "INVALID_REFRESH_TOKEN")
+    }
+
     @Test func revocationEndsRefreshTokensOfProductionOnly() throws {
         for isStrict in [true, false] {
             let fixture = try AccountStoreFixture(isStrict: isStrict)

@@ -67,9 +67,13 @@ struct SignInTests {
         #expect(result.needsConfirmation)
         #expect(result.signedIn == nil)
         let pending = try #require(result.pendingToken)
-        let taken = try fixture.run { store throws(AccountFailure) in try store.takeAssertion(pending, tenant: "") }
-        #expect(taken == identity)
-        #expect(fixture.refusal { store throws(AccountFailure) in try store.takeAssertion(pending, tenant: "") } == "INVALID_PENDING_TOKEN")
+        for _ in 0..<2 {
+            let taken = try fixture.run { store throws(AccountFailure) in try store.requireAssertion(pending, tenant: "") }
+            #expect(taken == identity)
+        }
+        #expect(fixture.refusal { store throws(AccountFailure) in try store.requireAssertion(pending, tenant: "t") } == "INVALID_PENDING_TOKEN")
+        try fixture.run { store throws(AccountFailure) in try store.useAssertion(pending) }
+        #expect(fixture.refusal { store throws(AccountFailure) in try store.requireAssertion(pending, tenant: "") } == "INVALID_PENDING_TOKEN")
         let caller = try fixture.token(owner)
         let linked = try fixture.run { store throws(AccountFailure) in
             try store.signIn(asserted, tenant: "", caller: caller, mayCreate: true)

@@ -89,6 +89,23 @@ def test_a26_a_right_attestation(attesting):
         assert exchange(attesting, 'exchangeAppAttestAssertion', artifact=artifact, assertion=assertion, challenge=given).status == 403
 
 
+def test_a26_challenges_for_all(attesting):
+    """One address does not take the challenges of the others."""
+    answers = [exchange(attesting, 'generateAppAttestChallenge').status for _ in range(502)]
+    assert answers[:490] == [200] * 490 and answers[-1] == 429
+    attesting.clock.advance(301)
+    assert exchange(attesting, 'generateAppAttestChallenge').status == 200
+
+
+@pytest.mark.parametrize('app', ['1:12345:web:abcdef0123456789', '1:12345:android:abcdef0123456789'])
+def test_a26_a_proof_of_another_platform(attesting, app):
+    assert attesting.identity.ask('POST', f'{APP_CHECK}/v1/projects/demo-p/apps', {'appId': app}).status == 200
+    key, given = attesting.apple.new_key(), challenge(attesting)
+    assert attest(attesting, key, given, app=app).status == 400
+    assert exchange(attesting, 'generateAppAttestChallenge', app).status == 400
+    assert attest(attesting, key, given).status == 200
+
+
 def test_a26_a_challenge_is_used_once(attesting):
     given = challenge(attesting)
     assert attest(attesting, attesting.apple.new_key(), given).status == 200

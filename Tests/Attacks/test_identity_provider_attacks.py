@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import time
+import urllib.parse
 
 import pytest
 
@@ -14,6 +15,7 @@ from local_server import Handler, LocalServer
 scene = scene_of()
 trusting = scene_of(facebook={'trustEmail': True})
 impatient = scene_of(facebook={'timeoutMs': 500})
+phones = scene_of(nativeApps=['com.example.app'])
 
 
 def is_refused(answer, *codes):
@@ -205,3 +207,31 @@ def test_a25_issuers_of_providers(scene, issuer):
         refused = identity.with_provider('oidc.evil', id_token=scene.limited()['id_token'])
         assert refused.status in (400, 503) and time.monotonic() - began < 5, refused.body
         identity.ask('DELETE', f'/identitytoolkit.googleapis.com/v2/projects/{identity.project}/oauthIdpConfigs/oidc.evil')
+
+
+# -- the page that leads to providers
+
+def handler(scene, *more):
+    """The status of the page for a link with these parameters."""
+    pairs = [('apiKey', 'fake-api-key'), ('providerId', 'facebook.com'), ('sessionId', 'of-the-attacker'), *more]
+    return scene.identity.send('GET', f'/__/auth/handler?{urllib.parse.urlencode(pairs)}').status
+
+
+def test_a_link_does_not_choose_the_application_that_gets_a_sign_in(scene, phones):
+    """Every application on a phone can claim a scheme, and the session's id is in the link."""
+    for pair in (('apn', 'com.evil'), ('ibi', 'com.evil'), ('ibi', 'com.example.app')):
+        assert handler(scene, pair) == 400, 'none is named'
+    assert handler(phones, ('apn', 'com.example.app')) == 200 == handler(phones, ('ibi', 'com.example.app'))
+    for pairs in ([('apn', 'com.evil')], [('ibi', 'com.evil')], [('ibi', 'com.example.app'), ('clientId', 'evil')],
+                  [('ibi', 'com.example.app'), ('appId', '1:1:ios:evil')], [('apn', 'com.example.app'), ('ibi', 'com.evil')]):
+        assert handler(phones, *pairs) == 400, pairs
+
+
+def test_the_page_reads_what_the_host_has_checked(scene, phones):
+    """A script takes the first of two parameters with the same name."""
+    good, evil = 'http://localhost/', 'https://evil.test/'
+    assert handler(scene, ('redirectUrl', evil), ('redirectUrl', good)) == 400
+    assert handler(phones, ('apn', 'com.evil'), ('apn', 'com.example.app')) == 400
+    many = '&'.join(f'a{number}=1' for number in range(1100))
+    tail = urllib.parse.urlencode([('apiKey', 'k'), ('providerId', 'facebook.com'), ('redirectUrl', evil)])
+    assert scene.identity.send('GET', f'/__/auth/handler?{many}&{tail}').status == 400

@@ -10,7 +10,9 @@ import zlib
 import pytest
 
 from databases import Database
+from identity import Identity
 from processes import resident_kib, until
+from tokens import PROJECT
 from wire import gzipped
 
 MEBIBYTE = 1 << 20
@@ -213,6 +215,25 @@ def test_answers_that_nobody_reads(launch, clients, grown):
     until_nothing_is_held(host)
     with host.wire() as wire:
         assert len(wire.request('POST', host.path('large'), body='20').body) == 20 * MEBIBYTE
+
+
+def test_pages_of_users_that_nobody_reads(launch, clients):
+    host = launch([], mode='development', config={'server': {'loops': 1, 'memoryBytes': 16 * MEBIBYTE}})
+    with Identity(host) as identity:
+        identity.managed('accounts:batchCreate', users=[{'localId': f'u{number}', 'photoUrl': 'x' * 2000} for number in range(1000)])
+        [(name, value)] = identity.admin.items()
+    idle = []
+    for _ in range(30):
+        client = clients(host, receive_buffer=4096)
+        client.send(f'GET /identitytoolkit.googleapis.com/v1/projects/{PROJECT}/accounts:batchGet?maxResults=1000 HTTP/1.1\r\n'
+                    f'Host: localhost\r\n{name}: {value}\r\n\r\n')
+        idle.append(client)
+    statuses = [client.status() for client in idle]
+    assert statuses[0] == 200 and 503 in statuses and set(statuses) == {200, 503}, statuses
+    assert held(host)['answers'] < 8 * MEBIBYTE
+    for client in idle:
+        client.close()
+    until_nothing_is_held(host)
 
 
 def resolved(host):

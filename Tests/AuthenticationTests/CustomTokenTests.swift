@@ -22,7 +22,7 @@ struct CustomTokenTests {
 
     private func token(_ claims: JSONObject, algorithm: String = "RS256", isGenuine: Bool = true) throws -> String {
         var payload: JSONObject = [
-            "iss": "sa@example.com", "sub": "sa@example.com", "aud": .string(CustomToken.audience), "uid": "u", "iat": 1000, "exp": 4600,
+            "iss": "sa@example.com", "sub": "sa@example.com", "aud": .string(HostTokenAccount.audience), "uid": "u", "iat": 1000, "exp": 4600,
         ]
         for (name, value) in claims { payload[name] = value.isNull ? nil : value }
         let header: JSONValue = ["alg": .string(algorithm), "typ": "JWT"]

@@ -18,8 +18,27 @@ struct SignInPagesTests {
         }
     }
 
-    private func refusal(_ query: String, isStrict: Bool) -> String? {
-        SignInPages.refusal(FormText(query), authorizedDomains: ["localhost", "example.org"], isStrict: isStrict)
+    private func refusal(_ query: String, isStrict: Bool, nativeApps: [String]? = nil) -> String? {
+        SignInPages.refusal(FormText(query), authorizedDomains: ["localhost", "example.org"], nativeApps: nativeApps, isStrict: isStrict)
+    }
+
+    @Test func nativeApplicationsAreNamed() {
+        let known = ["com.example.app", "1:2:ios:3"]
+        let start = "apiKey=k&providerId=p"
+        for query in ["", "&apn=com.example.app", "&ibi=com.example.app", "&ibi=com.example.app&appId=1:2:ios:3", "&clientId=x", "&apn=&ibi="] {
+            #expect(refusal(start + query, isStrict: true, nativeApps: known) == nil)
+        }
+        let refused = ["&apn=com.evil", "&ibi=com.evil", "&ibi=com.example.app&clientId=evil", "&ibi=com.example.app&appId=1:2:ios:4",
+            "&apn=com.example.app&ibi=com.evil"]
+        for query in refused {
+            #expect(refusal(start + query, isStrict: true, nativeApps: known) == "auth.nativeApps does not name the application")
+            #expect(refusal(start + query, isStrict: true) == nil)
+        }
+    }
+
+    @Test func repeatedParametersAreNotPlain() {
+        for query in ["", "a=b", "a=b&c=d", "a=b&"] { #expect(SignInPages.isPlain(query)) }
+        for query in ["a=b&a=c", "apn=x&%61pn=y", String(repeating: "a&", count: 1200), "=x&a=b"] { #expect(!SignInPages.isPlain(query)) }
     }
 
     @Test(arguments: [false, true]) func parametersThatAreNeeded(isStrict: Bool) {

@@ -26,6 +26,7 @@ class FakePlay(Provider):
         super().__init__()
         self.private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         self.verdicts, self.refuses_account = {}, False
+        self.given, self.refused = 0, set()
 
     @property
     def key_file(self):
@@ -39,9 +40,14 @@ class FakePlay(Provider):
             form = dict(urllib.parse.parse_qsl(body.decode()))
             content = jwt.decode(form['assertion'], self.private.public_key(), algorithms=['RS256'], audience=f'{self.url}/token')
             assert content['scope'] == 'https://www.googleapis.com/auth/playintegrity'
-            return (401, {'error': 'invalid_grant'}) if self.refuses_account else (200, {'access_token': 'access-1', 'expires_in': 3600})
-        if path != f'/v1/{PACKAGE}:decodeIntegrityToken' or headers.get('Authorization') != 'Bearer access-1':
+            if self.refuses_account:
+                return 401, {'error': 'invalid_grant'}
+            self.given += 1
+            return 200, {'access_token': f'access-{self.given}', 'expires_in': 3600}
+        if path != f'/v1/{PACKAGE}:decodeIntegrityToken' or headers.get('Authorization') != f'Bearer access-{self.given}':
             return 403, {'error': {'code': 403}}
+        if self.given in self.refused:
+            return 401, {'error': {'code': 401}}
         verdict = self.verdicts.get(json.loads(body)['integrity_token'])
         return (200, {'tokenPayloadExternal': verdict}) if verdict else (400, {'error': {'code': 400, 'status': 'INVALID_ARGUMENT'}})
 
@@ -129,6 +135,19 @@ def test_trouble_is_no_rejection(scene, trouble):
     assert scene.exchange(scene.play.device('good', nonce)).status == 503
     scene.play.misbehave()
     assert scene.exchange('good').status == 200
+
+
+def test_an_access_token_that_google_refuses(scene):
+    assert scene.exchange(scene.play.device('first', scene.challenge())).status == 200
+    scene.play.refused = {1}
+    assert scene.exchange(scene.play.device('second', scene.challenge())).status == 200, 'a fresh access token is used'
+    # It is tried once more only.
+    scene.play.refused = set(range(10))
+    nonce = scene.challenge()
+    assert scene.exchange(scene.play.device('third', nonce)).status == 503
+    assert scene.play.given == 3
+    scene.play.refused = set()
+    assert scene.exchange('third').status == 200
 
 
 def test_a_service_account_that_google_refuses(scene):

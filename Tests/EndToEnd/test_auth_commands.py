@@ -1,5 +1,6 @@
 """`hearth auth:...`: users from the command line, and their files in the formats of the Firebase tools."""
 
+import base64
 import csv
 import io
 import json
@@ -9,6 +10,7 @@ import stat
 import subprocess
 
 import pytest
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 from commands import Commands
 from hearth import BINARY
@@ -152,7 +154,11 @@ def test_refusals(arguments, said, identity, hearth):
     (['auth:import', 'a.csv', '--hash-algo', 'ROT13'], 'ROT13'), (['auth:import', 'a.csv', '--rounds', '3'], 'needs --hash-algo'),
     (['auth:import', 'a.csv', '--hash-algo', 'SCRYPT'], 'needs --hash-key'),
     (['auth:import', 'a.csv', '--hash-algo', 'SCRYPT', '--hash-key', 'a*b', '--rounds', '8', '--mem-cost', '14'], 'Base64'),
-    (['auth:import', 'a.csv', '--hash-algo', 'SCRYPT', '--hash-key', 'aaaa', '--rounds', '9', '--mem-cost', '14'], 'from 1 to 8'),
+    (['auth:import', 'a.csv', '--hash-algo', 'SCRYPT', '--hash-key', 'aaaa' * 8, '--rounds', '9', '--mem-cost', '14'], 'from 1 to 8'),
+    (['auth:import', 'a.csv', '--hash-algo', 'SCRYPT', '--hash-key', 'KEY', '--rounds', '8', '--mem-cost', '14'], 'has 2 bytes'),
+    (['auth:import', 'a.csv', '--hash-algo', 'HMAC_SHA256', '--hash-key', 'KEY'], 'at least 8'),
+    (['auth:import', 'a.csv', '--hash-algo', 'ARGON2', '--rounds', '2', '--mem-cost', '8192'], 'needs --parallelization'),
+    (['auth:import', 'a.csv', '--hash-algo', 'BCRYPT', '--argon-type', 'ID'], 'needs --hash-algo ARGON2'),
     (['auth:import', 'a.csv', '--hash-algo', 'STANDARD_SCRYPT', '--mem-cost', '1000'], 'power of two'),
     (['auth:import', 'a.csv', '--hash-algo', 'BCRYPT', '--without-passwords'], 'exclude each other'),
     (['auth:import', 'a.csv', '--hash-algo', 'MD5', '--rounds', '0', '--hash-input-order', 'x'], 'SALT_FIRST'),
@@ -249,6 +255,33 @@ def test_hashes_of_firebase(identity, hearth):
     assert hearth.succeeds('auth:import', 'all.json') == '1 user imported\n'
     assert identity.sign_in('u@example.com', 'user1password')['localId'] == 'u'
     assert hearth.result('auth:export', 'out.json')['passwords'] == 1
+
+
+def test_hashes_by_argon2(identity, hearth):
+    made = Argon2id(salt=b'0123456789abcdef', length=32, iterations=2, lanes=1, memory_cost=8192).derive(b'argon password')
+    text = {'passwordHash': base64.b64encode(made).decode(), 'salt': base64.b64encode(b'0123456789abcdef').decode()}
+    write(hearth, [{'localId': 'u', 'email': 'u@example.com', **text}])
+    hearth.succeeds('auth:import', 'users.json', '--hash-algo', 'argon2', '--rounds', '2', '--mem-cost', '8192', '--parallelization', '1',
+                    '--dk-len', '32')
+    assert identity.sign_in('u@example.com', 'argon password')['localId'] == 'u'
+
+
+def test_an_export_names_the_parameters_of_its_host(tmp_path):
+    """They are settings, and the import needs the same."""
+    host = sign_in_host(tmp_path / 'host', config={'auth': {'passwordHash': {'costLog2': 14, 'parallelization': 2}}}).start()
+    try:
+        hearth = Commands(host, tmp_path / 'here')
+        with Identity(host) as identity:
+            identity.sign_up('u@example.com', 'some password')
+            said = hearth.succeeds('auth:export', 'out.json')
+            options = said.split('with ')[1].split()
+            assert options[1:] == ['STANDARD_SCRYPT', '--mem-cost', '16384', '--block-size', '8', '--parallelization', '2', '--dk-len', '32']
+            identity.empty()
+            hearth.succeeds('auth:import', 'out.json', *options)
+            identity.sign_in('u@example.com', 'some password')
+        host.stop()
+    finally:
+        host.abandon()
 
 
 def test_a_complete_export(identity, hearth):

@@ -69,6 +69,8 @@ def configuration(profile, wanted, facebook_url, folder, keys, apple):
             'issuers': facebook['issuers'], 'trustEmail': facebook['trustEmail'], 'timeoutSeconds': facebook['timeoutMs'] / 1000}
     if 'rateLimit' in wanted:
         auth['rateLimit'] = {{'windowSec': 'windowSeconds'}.get(name, name): value for name, value in wanted['rateLimit'].items()}
+    if 'nativeApps' in wanted:
+        auth['nativeApps'] = wanted['nativeApps']
     if profile == 'strict':
         auth |= {'apiKeys': [VARIABLES['apiKey']], 'testHooks': wanted['testHooks']}
     check = {'projectNumber': wanted['projectNumber'], 'apps': [VARIABLES['appId']]}

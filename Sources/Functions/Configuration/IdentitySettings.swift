@@ -29,6 +29,8 @@ public struct IdentitySettings: Sendable, Equatable {
     /// Nil if every key is accepted.
     public var apiKeys: [String]?
     public var authorizedDomains: [String]
+    /// The ids of native applications that may get the result of a sign-in with a provider's page.
+    public var nativeApps: [String]
     /// Nil for the address of each request.
     public var publicURL: String?
     public var allowsDuplicateEmails: Bool
@@ -77,6 +79,7 @@ extension ConfigurationReader {
             oidc: openIDProviders(field["oidc"]),
             apiKeys: field["apiKeys"].stringsIfPresent,
             authorizedDomains: field["authorizedDomains"].stringsIfPresent ?? ["localhost", "127.0.0.1"],
+            nativeApps: field["nativeApps"].stringsIfPresent ?? [],
             publicURL: field["publicUrl"].stringIfPresent,
             allowsDuplicateEmails: signIn["allowDuplicateEmails"].bool,
             allowsPassword: signIn["password"].boolIfPresent ?? (mode == .development),

@@ -33,15 +33,20 @@ package final class BlockingFunctions: Sendable {
     private let home: EventLoop
     private let state = Mutex(State())
     private let functions: LoopBound<Table>
+    private let waitingMilliseconds: UInt64
 
     /// The functions that can run, by type of event. Belongs to the home loop.
     private final class Table {
         var functions: [String: RegisteredFunction] = [:]
         var dice = TrafficDice()
+        /// Ends the time in which callers wait for functions.
+        var timer: Timer?
     }
 
-    package init(home: EventLoop) {
+    /// - Parameter waitingMilliseconds: how long callers wait until the functions are known.
+    package init(home: EventLoop, waitingMilliseconds: UInt64 = 30_000) {
         self.home = home
+        self.waitingMilliseconds = waitingMilliseconds
         functions = LoopBound(Table(), loop: home)
     }
 
@@ -76,27 +81,45 @@ package final class BlockingFunctions: Sendable {
         return problems
     }
 
-    /// Refuses the callers that wait for functions, because the host is stopping.
+    /// Refuses the callers that wait for functions, because the host is stopping. On the home loop.
     package func stop() {
+        functions.value.timer = nil
+        state.withLock { $0.isStopped = true }
+        refuseWaiting()
+    }
+
+    private func refuseWaiting() {
         let waiting = state.withLock { state in
-            state.isStopped = true
             defer { state.waiting = [] }
             return state.waiting
         }
         for continuation in waiting { continuation.resume(returning: false) }
     }
 
-    /// The triggers by type of event; nil if they are not known, and the host stops or too many callers wait.
+    /// Refuses those that wait now after some time, as users' operations that wait for functions are.
+    private func limitWaiting() {
+        home.post { [self] in
+            guard state.withLock({ !$0.isStopped && !$0.waiting.isEmpty }) else { return }
+            let timer = Timer(loop: home) { [weak self] in self?.refuseWaiting() }
+            timer.start(afterMilliseconds: waitingMilliseconds)
+            functions.value.timer = timer
+        }
+    }
+
+    /// The triggers by type of event; nil if they are not known, and the host stops, too many callers wait, or that takes too long.
     package func triggers() async -> [String: BlockingTrigger]? {
         if let known = state.withLock({ $0.triggers }) { return known }
         let isKnown = await withCheckedContinuation { continuation in
+            var isFirst = false
             let answer = state.withLock { state -> Bool? in
                 if state.triggers != nil { return true }
                 if state.isStopped || state.waiting.count >= Self.waitingMax { return false }
                 state.waiting.append(continuation)
+                isFirst = state.waiting.count == 1
                 return nil
             }
             if let answer { continuation.resume(returning: answer) }
+            if isFirst { limitWaiting() }
         }
         return isKnown ? state.withLock { $0.triggers } : nil
     }

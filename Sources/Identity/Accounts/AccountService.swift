@@ -39,7 +39,7 @@ public final class AccountService: Sendable {
                 didRaiseEvents: didRaiseEvents),
             loop: thread.loop)
         self.writer = writer
-        readers = AccountReaders(path: path, policy: policy, count: path == StoreFile.inMemory ? 0 : Self.readersMax)
+        readers = AccountReaders(path: path, policy: policy, count: path == StoreFile.inMemory ? 0 : Self.readersMax, log: log)
         if isSuspended { readers.close() }
         thread.loop.post { if isSuspended { writer.value.close() } else { writer.value.start() } }
     }

@@ -2,10 +2,16 @@ public import HearthJSON
 import HearthBytes
 
 /// The algorithm of the password hashes in a file, and its parameters, as the options of the Firebase tools name them.
-public struct PasswordHashing: Sendable, Equatable {
+public struct PasswordHashing: Sendable, Hashable {
     /// The algorithms that a host verifies.
     public enum Algorithm: String, Sendable, CaseIterable {
-        case SCRYPT, STANDARD_SCRYPT, BCRYPT, PBKDF2_SHA256, PBKDF_SHA1, HMAC_SHA512, HMAC_SHA256, HMAC_SHA1, HMAC_MD5, SHA512, SHA256, SHA1, MD5
+        case SCRYPT, STANDARD_SCRYPT, BCRYPT, ARGON2, PBKDF2_SHA256, PBKDF_SHA1, HMAC_SHA512, HMAC_SHA256, HMAC_SHA1, HMAC_MD5
+        case SHA512, SHA256, SHA1, MD5
+    }
+
+    /// The variants of Argon2.
+    public enum ArgonKind: String, Sendable, CaseIterable {
+        case ID, I, D
     }
 
     public var algorithm: Algorithm
@@ -18,6 +24,8 @@ public struct PasswordHashing: Sendable, Equatable {
     public var blockSize: Int?
     public var parallelization: Int?
     public var derivedKeyLength: Int?
+    /// The variant of Argon2; nil for `ID`.
+    public var argonKind: ArgonKind?
     /// Whether the salt comes before the password; nil for the algorithm's usual order.
     public var isSaltFirst: Bool?
 
@@ -31,8 +39,12 @@ public struct PasswordHashing: Sendable, Equatable {
             guard let value, range.contains(value) else { return "\(name) needs \(option), from \(range.lowerBound) to \(range.upperBound)" }
             return nil
         }
-        for (option, text) in [("--hash-key", key), ("--salt-separator", saltSeparator)] {
-            if let text, FileBase64.normal(text) == nil { return "\(option) must be in Base64" }
+        if let saltSeparator, FileBase64.normal(saltSeparator) == nil { return "--salt-separator must be in Base64" }
+        if let key, !key.isEmpty {
+            // A placeholder such as KEY may be Base64 by accident; no password would match.
+            guard let bytes = FileBase64.bytes(key) else { return "--hash-key must be in Base64" }
+            let least = algorithm == .SCRYPT ? Self.signerKeyBytesMin : Self.keyBytesMin
+            guard bytes.count >= least else { return "--hash-key has \(bytes.count) bytes; a key of \(name) has at least \(least)" }
         }
         switch algorithm {
         case .BCRYPT: return nil
@@ -44,6 +56,10 @@ public struct PasswordHashing: Sendable, Equatable {
             guard let cost = memoryCost, cost.nonzeroBitCount == 1 else { return "\(name) needs a power of two as --mem-cost" }
             return needs("--block-size", blockSize, 1...32) ?? needs("--parallelization", parallelization, 1...16)
                 ?? (derivedKeyLength == nil ? nil : needs("--dk-len", derivedKeyLength, 16...512))
+        case .ARGON2:
+            return needs("--rounds", rounds, 1...10_000) ?? needs("--mem-cost", memoryCost, 8...(128 << 10))
+                ?? needs("--parallelization", parallelization, 1...16)
+                ?? (derivedKeyLength == nil ? nil : needs("--dk-len", derivedKeyLength, 16...512))
         case .PBKDF2_SHA256, .PBKDF_SHA1: return needs("--rounds", rounds, 0...1_000_000)
         case .HMAC_SHA512, .HMAC_SHA256, .HMAC_SHA1, .HMAC_MD5:
             return key?.isEmpty != false ? "\(name) needs --hash-key, the key in Base64" : nil
@@ -52,8 +68,12 @@ public struct PasswordHashing: Sendable, Equatable {
         }
     }
 
+    private static let signerKeyBytesMin = 16
+    private static let keyBytesMin = 8
+
     /// The fields of a request, and of `passwordHashParameters` in a file.
     public var fields: JSONObject {
+        if algorithm == .ARGON2 { return ["hashAlgorithm": .string(algorithm.rawValue), "argon2Parameters": .object(argonFields)] }
         var fields: JSONObject = ["hashAlgorithm": .string(algorithm.rawValue)]
         fields["signerKey"] = key.map { .string($0) }
         fields["saltSeparator"] = saltSeparator.map { .string($0) }
@@ -66,15 +86,14 @@ public struct PasswordHashing: Sendable, Equatable {
         return fields
     }
 
-    /// The hashes that a host makes itself: scrypt of RFC 7914.
-    public static let ofHost: PasswordHashing = {
-        var hashing = PasswordHashing(.STANDARD_SCRYPT)
-        hashing.memoryCost = 32_768
-        hashing.blockSize = 8
-        hashing.parallelization = 1
-        hashing.derivedKeyLength = 32
-        return hashing
-    }()
+    private var argonFields: JSONObject {
+        var fields: JSONObject = ["hashType": .string("ARGON2_\((argonKind ?? .ID).rawValue)"), "version": "VERSION_13"]
+        fields["iterations"] = rounds.map { JSONValue($0) }
+        fields["memoryCostKib"] = memoryCost.map { JSONValue($0) }
+        fields["parallelism"] = parallelization.map { JSONValue($0) }
+        fields["hashLengthBytes"] = derivedKeyLength.map { JSONValue($0) }
+        return fields
+    }
 
     /// The options with which a file with such hashes is imported.
     public var options: String {
@@ -94,12 +113,17 @@ struct ExportedPassword: Equatable {
     /// The members of `passwordHashParameters`.
     var parameters: JSONObject
 
-    /// Whether the hash is one that a host makes today.
-    var isOfHost: Bool {
-        let own = PasswordHashing.ofHost.fields
+    /// The parameters of a hash by scrypt of RFC 7914, of which a host makes its own; nil for another algorithm.
+    var scrypt: PasswordHashing? {
+        guard parameters["hashAlgorithm"]?.string == PasswordHashing.Algorithm.STANDARD_SCRYPT.rawValue else { return nil }
+        func number(_ name: String) -> Int? { parameters[name]?.int ?? parameters[name]?.string.flatMap { Int($0) } }
+        var hashing = PasswordHashing(.STANDARD_SCRYPT)
+        hashing.memoryCost = number("cpuMemCost") ?? number("memoryCost")
+        hashing.blockSize = number("blockSize")
+        hashing.parallelization = number("parallelization")
         // An import may have left out the length, which the hash itself has.
-        return own.allSatisfy { name, value in parameters[name] == value || name == "dkLen" && parameters[name] == nil }
-            && parameters.count <= own.count && FileBase64.bytes(hash)?.count == PasswordHashing.ofHost.derivedKeyLength
+        hashing.derivedKeyLength = FileBase64.bytes(hash)?.count
+        return hashing.fault == nil ? hashing : nil
     }
 
     /// Nil if the user has no password, or one of an unknown form.

@@ -26,6 +26,9 @@ public struct UserExport {
     /// The number of exported passwords.
     public private(set) var passwordCount = 0
     public private(set) var losses = Losses()
+    /// The parameters of the passwords in a file that names them once, outside of it; nil as long as no user has such a password. A host may have
+    /// hashes of several costs, after a change of `auth.passwordHash`: those that most of the first users have.
+    public private(set) var hashing: PasswordHashing?
 
     /// - Parameter isComplete: whether to write all fields, in JSON.
     public init(_ users: UsersClient, format: UserFileFormat, isComplete: Bool) {
@@ -40,6 +43,7 @@ public struct UserExport {
         if format == .json { try write("{\"users\": [") }
         repeat {
             let page = try users.page(after: token, size: UsersClient.pageSizeMax, hashes: true)
+            if hashing == nil { hashing = Self.usualHashing(page.users) }
             var text = ""
             for user in page.users {
                 let row = row(user)
@@ -53,6 +57,13 @@ public struct UserExport {
             token = page.next
         } while token != nil
         if format == .json { try write("\n]}\n") }
+    }
+
+    private static func usualHashing(_ users: [JSONObject]) -> PasswordHashing? {
+        var counts: [PasswordHashing: Int] = [:]
+        for user in users { if let hashing = ExportedPassword(of: user)?.scrypt { counts[hashing, default: 0] += 1 } }
+        // Of two that are as common, the dearer one is newer.
+        return counts.max { ($0.value, $0.key.memoryCost ?? 0) < ($1.value, $1.key.memoryCost ?? 0) }?.key
     }
 
     /// A user in the names of files.
@@ -85,7 +96,7 @@ public struct UserExport {
 
     private mutating func writePassword(_ user: JSONObject, to row: inout JSONObject) {
         guard user["passwordHash"] != nil else { return }
-        guard let password = ExportedPassword(of: user), isComplete || password.isOfHost else {
+        guard let password = ExportedPassword(of: user), isComplete || password.scrypt == hashing && hashing != nil else {
             losses.passwords += 1
             return
         }

@@ -7,6 +7,10 @@ extension PasswordHashing.Algorithm: ExpressibleByArgument {
     public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
 }
 
+extension PasswordHashing.ArgonKind: ExpressibleByArgument {
+    public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
+}
+
 extension UserFileFormat: ExpressibleByArgument {
     fileprivate static let advice = "the name of the file does not end with .json or .csv; use --format json or --format csv"
 }
@@ -56,7 +60,7 @@ struct AuthExport: HostCommand {
         try output.finish(endsWithNewline: export.count > 0)
         for line in Self.notes(export.losses, allFields) { Terminal.writeError("hearth: \(line)") }
         var text = "\(export.count) \(export.count == 1 ? "user" : "users") exported to \(file)"
-        if export.passwordCount > 0, !allFields { text += "\nImport the passwords with \(PasswordHashing.ofHost.options)" }
+        if export.passwordCount > 0, !allFields, let hashing = export.hashing { text += "\nImport the passwords with \(hashing.options)" }
         let json: JSONObject = [
             "file": .string(file), "users": JSONValue(export.count), "passwords": JSONValue(export.passwordCount),
             "incomplete": [
@@ -89,7 +93,7 @@ struct AuthImport: HostCommand {
             A user whose uid exists is replaced. Users that are refused are reported with their line; the others are imported.
 
             Examples:
-              hearth auth:import users.json --hash-algo SCRYPT --hash-key KEY --salt-separator Bw== --rounds 8 --mem-cost 14
+              hearth auth:import users.json --hash-algo SCRYPT --hash-key jxspr8Ki... --salt-separator Bw== --rounds 8 --mem-cost 14
               hearth auth:import users.csv --hash-algo BCRYPT
               hearth auth:import users.csv --without-passwords
             """)
@@ -194,20 +198,23 @@ struct HashOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("The separator that SCRYPT appends to salts, in Base64.", valueName: "separator"))
     var saltSeparator: String?
 
-    @Option(help: ArgumentHelp("The number of rounds.", valueName: "count"))
+    @Option(help: ArgumentHelp("The number of rounds, or of iterations of ARGON2.", valueName: "count"))
     var rounds: Int?
 
-    @Option(help: ArgumentHelp("The memory cost of SCRYPT, or the CPU and memory cost of STANDARD_SCRYPT.", valueName: "cost"))
+    @Option(help: ArgumentHelp("The memory cost of SCRYPT, the CPU and memory cost of STANDARD_SCRYPT, or the KiB of ARGON2.", valueName: "cost"))
     var memCost: Int?
 
-    @Option(help: ArgumentHelp("The parallelization of STANDARD_SCRYPT.", valueName: "count"))
+    @Option(help: ArgumentHelp("The parallelization of STANDARD_SCRYPT or ARGON2.", valueName: "count"))
     var parallelization: Int?
 
     @Option(help: ArgumentHelp("The block size of STANDARD_SCRYPT.", valueName: "size"))
     var blockSize: Int?
 
-    @Option(help: ArgumentHelp("The length of the hashes of STANDARD_SCRYPT, in bytes.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("The length of the hashes of STANDARD_SCRYPT or ARGON2, in bytes.", valueName: "bytes"))
     var dkLen: Int?
+
+    @Option(help: ArgumentHelp("The variant of ARGON2, of version 1.3: ID, I or D. (default: ID)", valueName: "variant"))
+    var argonType: PasswordHashing.ArgonKind?
 
     @Option(help: ArgumentHelp("SALT_FIRST or PASSWORD_FIRST, for digests and HMAC.", valueName: "order"))
     var hashInputOrder: String?
@@ -226,6 +233,7 @@ struct HashOptions: ParsableArguments {
         hashing.blockSize = blockSize
         hashing.parallelization = parallelization
         hashing.derivedKeyLength = dkLen
+        hashing.argonKind = argonType
         hashing.isSaltFirst = hashInputOrder.map { $0.uppercased() == "SALT_FIRST" }
         return hashing
     }
@@ -236,13 +244,14 @@ struct HashOptions: ParsableArguments {
         }
         if let hashing {
             if withoutPasswords { throw ValidationError("--hash-algo and --without-passwords exclude each other") }
+            if argonType != nil, hashing.algorithm != .ARGON2 { throw ValidationError("--argon-type needs --hash-algo ARGON2") }
             if let fault = hashing.fault { throw ValidationError(fault) }
             return
         }
         let given: [(String, Bool)] = [
             ("--hash-key", hashKey != nil), ("--salt-separator", saltSeparator != nil), ("--rounds", rounds != nil), ("--mem-cost", memCost != nil),
             ("--parallelization", parallelization != nil), ("--block-size", blockSize != nil), ("--dk-len", dkLen != nil),
-            ("--hash-input-order", hashInputOrder != nil),
+            ("--argon-type", argonType != nil), ("--hash-input-order", hashInputOrder != nil),
         ]
         if let option = given.first(where: \.1)?.0 { throw ValidationError("\(option) needs --hash-algo") }
     }

@@ -338,14 +338,15 @@ public final class HearthHost {
         // Functions are published repeatedly; a reason is logged when it is new.
         // A host that takes over serves what was served before, and deploys changes afterwards.
         let isReady = deployer.isLocalKnown || takeover != nil
+        // Until all functions are known, users are neither created nor deleted. That ends before functions decide about sign-ups: an operation
+        // that one of them refuses in part raises events too.
+        if isReady { accounts.useTriggers(events.users) }
         let problems = events.problems + blocking.use(publication, isComplete: isReady)
         for problem in problems where !eventProblems.contains(problem) {
             log.error("a function is left out", metadata: ["reason": "\(problem)"])
         }
         eventProblems = problems
         database.database.useTriggers(events.table, isComplete: isReady)
-        // Until all functions are known, users are neither created nor deleted.
-        if isReady { accounts.useTriggers(events.users) }
         delivery.publish(events.targets, waiting: events.waiting, isComplete: publication.isComplete)
         _ = await home.concurrently(shards) { shard in
             await shard.publish(publication.functions, isReady: isReady)

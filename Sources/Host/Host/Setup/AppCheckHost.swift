@@ -63,6 +63,7 @@ extension AppCheckSettings {
         acceptsAnyApp = configuration.mode == .development
         debugTokens = exchange.debugTokens
         hasDebugProvider = exchange.hasDebugProvider
+        proxies = TrustedProxies(try NetworkRange.list(configuration.server.trustedProxies, of: "server.trustedProxies"))
         apiKeys = configuration.mode == .production ? configuration.identity.apiKeys : nil
         tokenSeconds = exchange.tokenSeconds
         accounts = try AccountKeys(configuration.identity)
@@ -126,8 +127,7 @@ extension PlayIntegritySettings {
         let access = ServiceAccountAccess(key, scope: Self.scope, client: client, log: log) { Int64(TokenClock.system.now()) * 1000 }
         self.init(
             url: settings.url, packageName: settings.packageName, certificates: settings.certificates.map(Self.bytes),
-            deviceVerdicts: settings.deviceVerdicts
-        ) { await access.token() }
+            deviceVerdicts: settings.deviceVerdicts, accessToken: { await access.token() }, forgetToken: { await access.forget($0) })
     }
 
     /// The bytes of hexadecimal digits, which the schema has checked.

@@ -151,6 +151,7 @@ extension AuthenticationSettings {
         self.adminToken = adminToken
         self.developmentAccess = developmentAccess
         authorizedDomains = settings.authorizedDomains
+        nativeApps = settings.nativeApps
         publicURL = settings.publicURL
         applicationName = settings.noticeTexts.applicationName ?? configuration.project
         isTLS = configuration.server.tls != nil

@@ -8,6 +8,8 @@ extension AccountStore {
     /// Adds a new user as the function `beforeCreate` wants it. Returns the user.
     func createDecided(_ user: UserRecord, method: String) throws(AccountFailure) -> UserRecord {
         var user = user
+        // A function is not asked about what the limits refuse.
+        try requireSignUps()
         _ = try decide(.beforeCreate, &user, isNew: true, method: method, secondFactor: nil, attributes: JSONObject())
         try create(user)
         return user

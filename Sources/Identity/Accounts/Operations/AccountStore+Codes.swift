@@ -51,7 +51,6 @@ extension AccountStore {
         return made
     }
 
-
     func removeCode(_ secret: String) throws(AccountFailure) {
         try run("DELETE FROM code WHERE hash = ?1", .blob(SecretText.hash(secret)))
     }

@@ -4,14 +4,17 @@ import HearthJSON
 extension AccountStore {
     private static var pendingTokenSeconds: Int64 { 600 }
 
-    /// The assertion of a pending token, which is used up.
-    public func takeAssertion(_ token: String, tenant: String) throws(AccountFailure) -> ProviderIdentity {
+    /// The assertion of a pending token.
+    @discardableResult
+    public func requireAssertion(_ token: String, tenant: String) throws(AccountFailure) -> ProviderIdentity {
         guard let proof = try proof(.assertion, token), proof.tenant == tenant, let identity = ProviderIdentity(stored: proof.content) else {
             throw AccountFailure("INVALID_PENDING_TOKEN")
         }
-        try removeProof(token)
         return identity
     }
+
+    /// Ends a pending token: it counts for one operation.
+    public func useAssertion(_ token: String) throws(AccountFailure) { try removeProof(token) }
 
     private func pendingToken(_ identity: ProviderIdentity, tenant: String) throws(AccountFailure) -> String {
         try addProof(.assertion, tenant: tenant, uid: nil, content: identity.stored, seconds: Self.pendingTokenSeconds)

@@ -84,8 +84,17 @@ extension AccountStore {
             "UPDATE session SET used = ?2, successor = ?3 WHERE hash = ?1", .blob(SecretText.hash(token)), .integer(now),
             .blob(SecretText.hash(next)))
         try add(row.session, token: next, family: row.family)
+        try run(
+            """
+            DELETE FROM session WHERE hash IN (
+                SELECT hash FROM session WHERE family = ?1 AND successor IS NOT NULL ORDER BY used DESC LIMIT -1 OFFSET ?2)
+            """, .blob(row.family), .integer(Self.usedTokensMax))
         return next
     }
+
+    /// The used tokens of a session that are known, so that a stolen one ends the session: those of a week with one each hour, and some more. A
+    /// client that refreshes without a pause does not fill the disk; its older tokens are refused as unknown ones.
+    static var usedTokensMax: Int64 { 200 }
 
     /// Ends all sessions of a user. Nothing changes for unexpired ID tokens unless `validSince` is set too.
     func endSessions(of user: UserRecord) throws(AccountFailure) {

@@ -8,6 +8,8 @@ final class AccountReaders: Sendable {
     private let policy: AccountPolicy
     private let slots: [Slot]
     private let next = Atomic<Int>(0)
+    private let trouble: Mutex<TroubleReport>
+    private let hasTrouble = Atomic<Bool>(false)
 
     /// A lookup touches pages all over the file, so all of it is mapped, up to the most that SQLite maps: a million users have 600 MB. With
     /// 64 MiB, a lookup among a million took 1.6 times as long as one among a thousand.
@@ -29,9 +31,10 @@ final class AccountReaders: Sendable {
     }
 
     /// - Parameter count: reads at the same time; 0 for a store in memory, which only the writer has.
-    init(path: String, policy: AccountPolicy, count: Int) {
+    init(path: String, policy: AccountPolicy, count: Int, log: Logger) {
         self.path = path
         self.policy = policy
+        trouble = Mutex(TroubleReport(log, ["store": "users"]))
         slots = (0..<count).map { _ in Slot() }
     }
 
@@ -61,7 +64,9 @@ final class AccountReaders: Sendable {
             try snapshots.beginSnapshot()
             defer { snapshots.endSnapshot() }
             do throws(AccountFailure) {
-                return .success(try operation(AccountReader(snapshots.connection, policy, state.seal)))
+                let answer = try operation(AccountReader(snapshots.connection, policy, state.seal))
+                succeeded()
+                return .success(answer)
             } catch {
                 switch error {
                 case .refused(let refusal), .counted(let refusal): return .failure(refusal)
@@ -70,10 +75,24 @@ final class AccountReaders: Sendable {
                 }
             }
         } catch {
-            // The writer reports what is wrong with the store.
+            // Before the writer has made the store, there is nothing to read.
+            if StoreFiles.isFile(path) { failed(error) }
             state.snapshots = nil
             return nil
         }
+    }
+
+    // MARK: Trouble
+
+    /// The writer serves reads that fail here, which is slower: without a line in the log nobody would know why.
+    private func failed(_ error: StoreError) {
+        hasTrouble.store(true, ordering: .relaxed)
+        trouble.withLock { $0.failed("users are read by the writer, because a reader has failed", error) }
+    }
+
+    private func succeeded() {
+        guard hasTrouble.exchange(false, ordering: .relaxed) else { return }
+        trouble.withLock { $0.succeeded("users are read by readers again") }
     }
 
     /// Closes the connections, and opens none until ``open()``.

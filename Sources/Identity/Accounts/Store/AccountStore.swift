@@ -67,12 +67,28 @@ public final class AccountStore: AccountReader, StoreContent {
             case .refused, .undecided, .functionsUnknown:
                 changes = []
                 try run("ROLLBACK TO operation")
+            case .counted where triggers == nil && !changes.isEmpty:
+                // What is kept would be kept without its events.
+                changes = []
+                try run("ROLLBACK TO operation")
+                try run("RELEASE operation")
+                throw .functionsUnknown
             case .counted: break
             case .store, .needsWriter: throw error
             }
             try run("RELEASE operation")
             throw error
         }
+    }
+
+    /// Runs `operation` and takes back what it has changed, to find out whether it would be refused.
+    public func rehearse<R>(_ operation: (AccountStore) throws(AccountFailure) -> R) throws(AccountFailure) {
+        let before = changes
+        try run("SAVEPOINT rehearsal")
+        _ = try operation(self)
+        try run("ROLLBACK TO rehearsal")
+        try run("RELEASE rehearsal")
+        changes = before
     }
 
     @discardableResult

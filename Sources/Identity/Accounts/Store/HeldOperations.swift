@@ -1,6 +1,4 @@
 import EventLoop
-import RealtimeDatabase
-import Synchronization
 
 /// Operations that create or delete users, and arrived before the functions were known that run on that. Performed at once, they would raise no
 /// events. Belongs to the writer's thread.
@@ -35,18 +33,5 @@ final class HeldOperations {
     func close() {
         end(performing: false)
         timer.close()
-    }
-}
-
-/// The numbers of rows in the outbox of users, for metrics. Can be read from every thread.
-public final class UserEventFigures: Sendable {
-    private let stored = Mutex(OutboxCounts())
-
-    init() {}
-
-    /// The state after the last transaction.
-    public internal(set) var counts: OutboxCounts {
-        get { stored.withLock { $0 } }
-        set { stored.withLock { $0 = newValue } }
     }
 }

@@ -38,12 +38,13 @@ public final class AppCheckFrontEnd {
             return refuse(exchange, error)
         }
         let method = exchange.method
+        let address = "\(service.settings.proxies.customer(of: exchange))"
         loop.task { [self] in
             do throws(AppCheckError) {
                 if operation == .keys {
                     answer(exchange, try await service.keys(on: loop), caching: "public, max-age=21600, must-revalidate")
                 } else {
-                    answer(exchange, JSONValue.object(try await answer(operation, method, content)).serialized(), caching: "no-store")
+                    answer(exchange, JSONValue.object(try await answer(operation, method, content, address)).serialized(), caching: "no-store")
                 }
             } catch {
                 refuse(exchange, error)
@@ -83,14 +84,14 @@ public final class AppCheckFrontEnd {
     // MARK: Operations
 
     private func answer(
-        _ operation: AppCheckPath.Operation, _ method: HTTPMethod, _ body: AppCheckBody
+        _ operation: AppCheckPath.Operation, _ method: HTTPMethod, _ body: AppCheckBody, _ address: String
     ) async throws(AppCheckError) -> JSONObject {
         switch operation {
         case .app(let project, let app, let verb):
             try service.requireProject(project)
             guard method == .post else { throw .notFound }
-            if verb == "generateAppAttestChallenge" { return try await service.challenge(app: app, isNonce: false) }
-            if verb == "generatePlayIntegrityChallenge" { return try await service.challenge(app: app, isNonce: true) }
+            if verb == "generateAppAttestChallenge" { return try await service.challenge(app: app, isNonce: false, address: address) }
+            if verb == "generatePlayIntegrityChallenge" { return try await service.challenge(app: app, isNonce: true, address: address) }
             guard let exchange = ExchangeMethod(rawValue: verb) else { throw .notFound }
             return try await service.exchange(app: app, method: exchange, body: body, on: loop)
         case .verify(let project):

@@ -36,6 +36,8 @@ public struct AppCheckSettings: Sendable {
     public var playIntegrity: PlayIntegritySettings?
     /// The lifetime of a token.
     public var tokenSeconds = 3600
+    /// The proxies whose header with the client's address is trusted.
+    public var proxies = TrustedProxies()
 
     /// Settings without providers.
     public init(project: String, projectNumber: String) {
@@ -62,6 +64,7 @@ public final class AppCheckService: Sendable {
     private let ring: KeyRing
     private let clock: TokenClock
     private let providers: [ExchangeMethod: any AttestationProvider]
+    private let challenges = ChallengeLimits()
     private let consumer: @Sendable ([UInt8]) async -> Consumption
 
     /// The lifetime of a token that may be used once.
@@ -135,6 +138,7 @@ public final class AppCheckService: Sendable {
     func exchange(app: String, method: ExchangeMethod, body: AppCheckBody, on loop: EventLoop) async throws(AppCheckError) -> JSONObject {
         try await requireApp(app)
         guard let provider = providers[method] else { throw .notConfigured(method.rawValue) }
+        try method.platform?.require(app)
         let isLimited = try body.flag("limitedUse")
         let attestation = try await provider.attest(AttestationRequest(app: app, method: method, body: body, now: clock.now()))
         let token = try await token(app: app, attestation, isLimited: isLimited, on: loop)
@@ -161,9 +165,13 @@ public final class AppCheckService: Sendable {
 
     /// Makes a challenge.
     ///
-    /// - Parameter isNonce: whether it has the form of a nonce of Play Integrity, which takes only the letters that are safe in addresses.
-    func challenge(app: String, isNonce: Bool) async throws(AppCheckError) -> JSONObject {
+    /// - Parameters:
+    ///   - isNonce: whether it has the form of a nonce of Play Integrity, which takes only the letters that are safe in addresses.
+    ///   - address: the client's address, or its network.
+    func challenge(app: String, isNonce: Bool, address: String) async throws(AppCheckError) -> JSONObject {
         try await requireApp(app)
+        try (isNonce ? AppPlatform.android : .ios).require(app)
+        guard challenges.count(address, now: clock.now()) else { throw .exhausted }
         let challenge = Self.randomBytes()
         try await storage.perform { store throws(AppCheckFailure) in try store.add(challenge: challenge, app: app) }
         let text = isNonce ? Base64URL.text(challenge) : Base64.text(challenge)

@@ -11,6 +11,26 @@ enum ExchangeMethod: String, CaseIterable, Sendable {
     case assertion = "exchangeAppAttestAssertion"
     case deviceCheck = "exchangeDeviceCheckToken"
     case playIntegrity = "exchangePlayIntegrityToken"
+
+    /// The platform of the apps that the method proves; nil for methods of all platforms.
+    var platform: AppPlatform? {
+        switch self {
+        case .debug, .custom: nil
+        case .recaptchaV3, .recaptchaEnterprise: .web
+        case .attestation, .assertion, .deviceCheck: .ios
+        case .playIntegrity: .android
+        }
+    }
+}
+
+/// The platform that the id of an app names. A proof is bound to it: what proves the app of Android must not give a token for the web's.
+enum AppPlatform: String {
+    case ios, android, web
+
+    func require(_ app: String) throws(AppCheckError) {
+        let parts = app.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[2] == rawValue else { throw .invalid("The app \(app) is none of the platform \(rawValue).") }
+    }
 }
 
 /// A request to exchange a proof.

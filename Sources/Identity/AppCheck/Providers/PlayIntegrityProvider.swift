@@ -14,16 +14,20 @@ public struct PlayIntegritySettings: Sendable {
     public var deviceVerdicts: [String]
     /// An access token of a service account that may decode tokens; nil if there is none now.
     public var accessToken: @Sendable () async -> String?
+    /// Drops an access token that the service has refused.
+    public var forgetToken: @Sendable (String) async -> Void
 
     /// Settings for an app.
     public init(
-        url: String, packageName: String, certificates: [[UInt8]], deviceVerdicts: [String], accessToken: @escaping @Sendable () async -> String?
+        url: String, packageName: String, certificates: [[UInt8]], deviceVerdicts: [String], accessToken: @escaping @Sendable () async -> String?,
+        forgetToken: @escaping @Sendable (String) async -> Void
     ) {
         self.url = url
         self.packageName = packageName
         self.certificates = certificates
         self.deviceVerdicts = deviceVerdicts
         self.accessToken = accessToken
+        self.forgetToken = forgetToken
     }
 }
 
@@ -50,14 +54,23 @@ struct PlayIntegrityProvider: AttestationProvider {
 
     /// The decoded content of a token.
     private func verdict(_ token: String) async throws(AppCheckError) -> JSONValue {
-        guard let access = await settings.accessToken() else { throw .unavailable }
         let body: JSONValue = ["integrity_token": .string(token)]
-        let answer = try await client.json(
+        var response = try await decoding(body)
+        // An access token may end before its time, as when the key of the account is removed.
+        if response.status == 401 { response = try await decoding(body) }
+        guard let verdict = try ProviderClient.object(response)["tokenPayloadExternal"], verdict.object != nil else { throw .unavailable }
+        return verdict
+    }
+
+    /// The service's answer. An access token that it refuses is not used again.
+    private func decoding(_ body: JSONValue) async throws(AppCheckError) -> ClientResponse {
+        guard let access = await settings.accessToken() else { throw .unavailable }
+        let response = try await client.response(
             ClientRequest(
                 method: "POST", url: "\(settings.url)/\(FormText.encoded(settings.packageName)):decodeIntegrityToken",
                 headers: [("Content-Type", "application/json"), ("Authorization", "Bearer \(access)")], body: body.serialized()))
-        guard let verdict = answer["tokenPayloadExternal"], verdict.object != nil else { throw .unavailable }
-        return verdict
+        if response.status == 401 { await settings.forgetToken(access) }
+        return response
     }
 
     /// Whether a verdict is about the app, as its developer has signed it, on a device of the required kind.

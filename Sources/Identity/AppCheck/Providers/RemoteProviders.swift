@@ -70,23 +70,29 @@ public struct DeviceCheckSettings: Sendable, Equatable {
 struct ProviderClient: Sendable {
     let client: HTTPClient
 
-    func send(_ request: ClientRequest) async throws(AppCheckError) -> ClientResponse {
+    /// The answer, whatever its status.
+    func response(_ request: ClientRequest) async throws(AppCheckError) -> ClientResponse {
         var request = request
         request.timeoutMilliseconds = 5000
         request.responseBytesMax = 64 * 1024
-        let response: ClientResponse
-        do throws(ClientError) {
-            response = try await client.send(request)
-        } catch {
-            throw .unavailable
-        }
+        do throws(ClientError) { return try await client.send(request) } catch { throw .unavailable }
+    }
+
+    func send(_ request: ClientRequest) async throws(AppCheckError) -> ClientResponse {
+        try Self.checked(await response(request))
+    }
+
+    private static func checked(_ response: ClientResponse) throws(AppCheckError) -> ClientResponse {
         // Limits and refused credentials of this host are not the client's fault either.
         guard response.status < 500, ![401, 403, 404, 408, 429].contains(response.status) else { throw .unavailable }
         return response
     }
 
-    func json(_ request: ClientRequest) async throws(AppCheckError) -> JSONObject {
-        let response = try await send(request)
+    func json(_ request: ClientRequest) async throws(AppCheckError) -> JSONObject { try Self.object(await response(request)) }
+
+    /// The content of a good answer.
+    static func object(_ response: ClientResponse) throws(AppCheckError) -> JSONObject {
+        let response = try checked(response)
         guard response.status == 200 else { throw .rejected }
         guard let object = (try? JSONValue(parsing: response.body, limits: JSONLimits(depthMax: 32)))?.object else { throw .unavailable }
         return object

@@ -118,7 +118,7 @@ public final class AdministratorOperations {
         guard let own = service.tools.customTokens else { throw .unavailable }
         let now = service.policy.clock() / 1000
         var payload: JSONObject = [
-            "iss": .string(own.account), "sub": .string(own.account), "aud": .string(CustomToken.audience), "iat": .int(now),
+            "iss": .string(own.account), "sub": .string(own.account), "aud": .string(HostTokenAccount.audience), "iat": .int(now),
             "exp": .int(now + 3600), "uid": .string(uid),
         ]
         if let claims = try body.body("claims")?.object {

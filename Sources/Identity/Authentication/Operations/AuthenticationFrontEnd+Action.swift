@@ -18,8 +18,6 @@ extension AuthenticationFrontEnd {
         var mode: String
         var secret: String
         var tenant: String
-        /// The client's address, or its network.
-        var address: String
     }
 
     /// Longer codes and names are none of the host's.
@@ -37,8 +35,7 @@ extension AuthenticationFrontEnd {
         else { return showAction(exchange, page.refusal(page.texts.invalidLink), status: .badRequest) }
         if mode == EmailCode.Purpose.EMAIL_SIGNIN.mode { return handOver(exchange, query, page) }
         let call = ActionCall(
-            query: query, page: page, isPosted: isPosted, mode: mode, secret: secret, tenant: query["tenantId"] ?? "",
-            address: "\(service.settings.proxies.customer(of: exchange))")
+            query: query, page: page, isPosted: isPosted, mode: mode, secret: secret, tenant: query["tenantId"] ?? "")
         loop.task { [self] in
             do throws(AuthError) {
                 let answer = try await answer(call)

@@ -9,6 +9,8 @@ extension AuthenticationFrontEnd {
         switch answer {
         case .json(let value):
             let body = value.serialized()
+            // A page of users can be large, and a client may leave it unread.
+            guard exchange.admits(answerOf: body.count) else { return refuse(exchange, .unavailable) }
             exchange.respond(.ok, body: body.span) { fields in
                 fields.field("Content-Type", "application/json; charset=UTF-8")
                 fields.field("Cache-Control", "no-store")

@@ -49,16 +49,28 @@ extension AuthenticationFrontEnd {
         }
     }
 
+    /// Makes a text message, as the function for these decides, if there is one.
+    func message(
+        _ type: String, to phone: String, _ call: AuthCall, tenant: String,
+        _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> MessageCode
+    ) async throws(AuthError) -> MessageCode {
+        try await requireMessage(.beforeSendSms, type, to: phone, call, tenant: tenant, operation)
+        return try await perform(for: call, operation)
+    }
+
     /// Asks the function for mails or text messages, if there is one.
     ///
     /// - Parameters:
     ///   - type: the type of the message, such as `PASSWORD_RESET`.
     ///   - recipient: an e-mail or a phone number.
-    func requireMessage(
-        _ kind: BlockingKind, _ type: String, to recipient: String, _ call: AuthCall, tenant: String
+    ///   - operation: makes the message. It is tried first: the function is not asked about what the host refuses itself, such as by its limits.
+    func requireMessage<Answer: Sendable>(
+        _ kind: BlockingKind, _ type: String, to recipient: String, _ call: AuthCall, tenant: String,
+        _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> Answer
     ) async throws(AuthError) {
         guard let kinds = await service.tools.functions.kinds() else { throw .unavailable }
         guard kinds[kind] != nil else { return }
+        try await perform(for: call) { store throws(AccountFailure) in try store.rehearse(operation) }
         var event = BlockingEvent(kind, call, project: service.policy.project, tenant: tenant)
         event.describeMessage(type, to: recipient)
         _ = try await ask(kind, event, payload: .null)

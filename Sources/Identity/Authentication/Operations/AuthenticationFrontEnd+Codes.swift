@@ -58,19 +58,20 @@ extension AuthenticationFrontEnd {
         let tenant = try call.namedTenant() ?? token?.tenant ?? ""
         let rules = try await rules(tenant)
         let (email, newEmail, exists) = try await recipient(call, purpose, token, tenant, rules)
+        var all = parameters
+        if !tenant.isEmpty { all["tenantId"] = tenant }
+        if exists { try requireOwnAddress(call) }
+        let link = link(call, purpose, all)
+        let operation = { @Sendable (store: AccountStore) throws(AccountFailure) -> EmailCode in
+            try store.addCode(purpose, email: email, newEmail: newEmail, tenant: tenant, link: link)
+        }
         // Asked for unknown addresses too, so that its answer does not tell who has an account.
         if !call.isAdministrator, let type = purpose.emailType {
-            try await requireMessage(.beforeSendEmail, type, to: email, call, tenant: tenant)
+            try await requireMessage(.beforeSendEmail, type, to: email, call, tenant: tenant, operation)
         }
         var fields: JSONObject = ["kind": "identitytoolkit#GetOobConfirmationCodeResponse", "email": .string(email)]
         guard exists else { return .object(fields) }
-        var all = parameters
-        if !tenant.isEmpty { all["tenantId"] = tenant }
-        try requireOwnAddress(call)
-        let link = link(call, purpose, all)
-        let code = try await perform(for: call) { store throws(AccountFailure) in
-            try store.addCode(purpose, email: email, newEmail: newEmail, tenant: tenant, link: link)
-        }
+        let code = try await perform(for: call, operation)
         fields["newEmail"] = newEmail.map { .string($0) }
         if returnsLink {
             fields["oobCode"] = .string(code.code)

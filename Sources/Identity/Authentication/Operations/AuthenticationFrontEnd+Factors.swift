@@ -33,10 +33,10 @@ extension AuthenticationFrontEnd {
             throw AuthError("INVALID_ARGUMENT", "((Missing phoneEnrollmentInfo.))")
         }
         let phone = try info.text("phoneNumber")
-        if let phone {
-            try await requireMessage(.beforeSendSms, "MULTI_FACTOR_ENROLLMENT", to: phone, call, tenant: tenant ?? token.tenant)
-        }
-        let code = try await perform(for: call) { store throws(AccountFailure) in
+        // A missing number is refused before a function is asked about it.
+        let code = try await message(
+            "MULTI_FACTOR_ENROLLMENT", to: phone ?? "", call, tenant: tenant ?? token.tenant
+        ) { store throws(AccountFailure) in
             try store.startEnrolment(phone: phone, caller: token, tenant: tenant)
         }
         try await send(code, call)
@@ -96,8 +96,7 @@ extension AuthenticationFrontEnd {
         let phone = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.secondFactorPhone(credential, factor: id, tenant: tenant)
         }
-        try await requireMessage(.beforeSendSms, "MULTI_FACTOR_SIGN_IN", to: phone, call, tenant: tenant)
-        let code = try await perform(for: call) { store throws(AccountFailure) in
+        let code = try await message("MULTI_FACTOR_SIGN_IN", to: phone, call, tenant: tenant) { store throws(AccountFailure) in
             try store.startSecondFactor(credential, factor: id, tenant: tenant)
         }
         try await send(code, call)

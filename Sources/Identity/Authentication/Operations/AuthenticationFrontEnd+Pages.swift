@@ -23,11 +23,12 @@ extension AuthenticationFrontEnd {
             let page = SignInPages.frame
             return show(exchange, page, policy: page.policy(ancestors: ancestors, scripts: "https://apis.google.com"))
         }
+        guard !isStrict || SignInPages.isPlain(exchange.query.string()) else { return refusePage(exchange, "a parameter is repeated") }
         // A provider's answer; its parameters are read by the script.
         let isAnswer = isStrict && query["providerId"] == nil
-        if !isAnswer, let reason = SignInPages.refusal(query, authorizedDomains: domains, isStrict: isStrict) {
-            return refusePage(exchange, reason)
-        }
+        let reason = SignInPages.refusal(
+            query, authorizedDomains: domains, nativeApps: isStrict ? service.settings.nativeApps : nil, isStrict: isStrict)
+        if !isAnswer, let reason { return refusePage(exchange, reason) }
         if isStrict {
             let page = SignInPages.handler
             return show(exchange, page, policy: page.policy(ancestors: "'none'"))

@@ -10,8 +10,9 @@ extension AuthenticationFrontEnd {
         guard let phone = try call.body.text("phoneNumber"), AccountText.isPhone(phone, isStrict: isStrict) else {
             throw AuthError("INVALID_PHONE_NUMBER", "Invalid format.")
         }
-        try await requireMessage(.beforeSendSms, "SIGN_IN_OR_SIGN_UP", to: phone, call, tenant: tenant)
-        let code = try await perform(for: call) { store throws(AccountFailure) in try store.addSignInMessage(phone, tenant: tenant) }
+        let code = try await message("SIGN_IN_OR_SIGN_UP", to: phone, call, tenant: tenant) { store throws(AccountFailure) in
+            try store.addSignInMessage(phone, tenant: tenant)
+        }
         try await send(code, call)
         return ["sessionInfo": .string(code.sessionInfo)]
     }

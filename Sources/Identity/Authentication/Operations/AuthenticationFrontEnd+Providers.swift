@@ -15,19 +15,24 @@ extension AuthenticationFrontEnd {
         _ = try await rules(tenant)
         if let token { _ = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.caller(token) } }
         let mayCreate = try body.bool("autoCreate") ?? true
-        let identity = try await identity(call, requestURI, tenant)
+        let pending = try body.text("pendingToken", "pendingIdToken")
+        let identity = try await identity(call, requestURI, tenant, pending)
         let result = try await decided(call, identity: identity) { store throws(AccountFailure) in
-            try store.signIn(identity, tenant: tenant, caller: token, mayCreate: mayCreate)
+            if let pending { try store.requireAssertion(pending, tenant: tenant) }
+            let result = try store.signIn(identity, tenant: tenant, caller: token, mayCreate: mayCreate)
+            // Used up with the operation: after a refusal, as by a function, the client can try again without another prompt of the provider.
+            if let pending { try store.useAssertion(pending) }
+            return result
         }
         if let error = result.linkError, try body.bool("returnIdpCredential") != true { throw AuthError(error) }
         return .object(try await fields(result, tenant))
     }
 
     /// The verified identity of a request: from a pending token, or from a credential.
-    private func identity(_ call: AuthCall, _ requestURI: String, _ tenant: String) async throws(AuthError) -> ProviderIdentity {
+    private func identity(_ call: AuthCall, _ requestURI: String, _ tenant: String, _ pending: String?) async throws(AuthError) -> ProviderIdentity {
         // The nonce of a credential was used when its pending token was made.
-        if let pending = try call.body.text("pendingToken", "pendingIdToken") {
-            return try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.takeAssertion(pending, tenant: tenant) }
+        if let pending {
+            return try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.requireAssertion(pending, tenant: tenant) }
         }
         let parameters = try checked { () throws(AssertionError) in
             try ProviderParameters(requestURI: requestURI, postBody: try? call.body.string("postBody"))

@@ -10,7 +10,6 @@ struct CustomToken {
     let tenant: String?
     let claims: JSONObject
 
-    static let audience = HostTokenAccount.audience
     private static let skewSeconds = 5
     private static let limits = JSONLimits(depthMax: 64)
 
@@ -22,7 +21,7 @@ struct CustomToken {
         }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Self.object(String(parts[1])) else { throw Self.invalid("Invalid assertion format") }
-        guard payload["aud"]?.string == Self.audience else { throw Self.wrongAudience(payload["aud"]) }
+        guard payload["aud"]?.string == HostTokenAccount.audience else { throw Self.wrongAudience(payload["aud"]) }
         try self.init(payload)
     }
 
@@ -30,7 +29,7 @@ struct CustomToken {
     init(signed text: String, accounts: AccountKeys, nowSeconds: Int) throws(AuthError) {
         let payload: JSONObject
         do throws(TokenRefusal) {
-            payload = try accounts.verify(text, audience: Self.audience, now: nowSeconds, clockSkewSeconds: Self.skewSeconds)
+            payload = try accounts.verify(text, audience: HostTokenAccount.audience, now: nowSeconds, clockSkewSeconds: Self.skewSeconds)
         } catch {
             switch error {
             case .issuer: throw AuthError("CREDENTIAL_MISMATCH")
@@ -65,7 +64,7 @@ struct CustomToken {
     private static func invalid(_ reason: String) -> AuthError { AuthError("INVALID_CUSTOM_TOKEN", reason) }
 
     private static func wrongAudience(_ found: JSONValue?) -> AuthError {
-        invalid("((Invalid audience (aud): \(found?.string ?? "undefined"), expected \(audience)))")
+        invalid("((Invalid audience (aud): \(found?.string ?? "undefined"), expected \(HostTokenAccount.audience)))")
     }
 }
 

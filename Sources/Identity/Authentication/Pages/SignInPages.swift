@@ -28,10 +28,21 @@ enum SignInPages {
         }
     }
 
+    /// Whether a browser's script and this host read the same parameters from a query: of two with the same name they take different ones.
+    static func isPlain(_ query: String) -> Bool {
+        query.utf8.split(separator: UInt8(ascii: "&")).count == FormText(query).values.count
+    }
+
     /// The reason why a page does not begin a sign-in; nil if it does.
-    static func refusal(_ query: FormText, authorizedDomains: [String], isStrict: Bool) -> String? {
+    ///
+    /// - Parameter nativeApps: the ids of native applications that may get the result of a sign-in; nil for all.
+    static func refusal(_ query: FormText, authorizedDomains: [String], nativeApps: [String]?, isStrict: Bool) -> String? {
         guard query["apiKey"]?.isEmpty == false, query["providerId"]?.isEmpty == false else {
             return "missing apiKey or providerId query parameters"
+        }
+        // On a device every application can claim a scheme, so a link must not choose who gets the result.
+        if let nativeApps, !nativeIDs(query).allSatisfy({ nativeApps.contains($0) }) {
+            return "auth.nativeApps does not name the application"
         }
         guard let address = query["redirectUrl"] else { return nil }
         // Otherwise a link to this host could lead anywhere.
@@ -39,6 +50,12 @@ enum SignInPages {
             return "the redirectUrl is not an address of an authorized domain"
         }
         return nil
+    }
+
+    /// The ids by which a sign-in returns to a native application: its package, or its bundle and what makes its scheme.
+    private static func nativeIDs(_ query: FormText) -> [String] {
+        let names = query["ibi"]?.isEmpty == false ? ["apn", "ibi", "clientId", "appId"] : ["apn"]
+        return names.compactMap { query[$0] }.filter { !$0.isEmpty }
     }
 
     // MARK: Pages

@@ -14,6 +14,8 @@ public struct AuthenticationSettings: Sendable {
     public var developmentAccess: DevelopmentAccess?
     /// The hosts whose pages and links may be used.
     public var authorizedDomains: [String] = ["localhost", "127.0.0.1"]
+    /// The ids of native applications that may get the result of a sign-in with a provider's page. In development all may.
+    public var nativeApps: [String] = []
     /// The address of this host in links; nil: that of the request.
     public var publicURL: String?
     /// The name of the application, for users.

@@ -1,0 +1,33 @@
+import Testing
+
+@testable import AppCheck
+
+@Suite struct ChallengeLimitsTests {
+    @Test func anAddressHasALimitOfItsOwnUntilItsTimeEnds() {
+        let limits = ChallengeLimits()
+        for _ in 0..<ChallengeLimits.perAddress { #expect(limits.count("1.2.3.4", now: 1000)) }
+        #expect(!limits.count("1.2.3.4", now: 1299))
+        #expect(limits.count("1.2.3.5", now: 1299))
+        #expect(limits.count("1.2.3.4", now: 1300))
+    }
+
+    @Test func theTableIsBounded() {
+        let limits = ChallengeLimits()
+        for number in 0..<ChallengeLimits.addressesMax + 10 { #expect(limits.count("\(number)", now: 0)) }
+        #expect(limits.addresses == ChallengeLimits.addressesMax)
+        // Those that are counted stay so; those whose time has ended make room.
+        for _ in 1..<ChallengeLimits.perAddress { #expect(limits.count("0", now: 1)) }
+        #expect(!limits.count("0", now: 1))
+        #expect(limits.count("late", now: 400))
+        #expect(limits.addresses == 1)
+    }
+
+    @Test func aProofIsForThePlatformOfItsApp() throws {
+        try ExchangeMethod.playIntegrity.platform?.require("1:2:android:3")
+        try ExchangeMethod.attestation.platform?.require("1:2:ios:3")
+        #expect(ExchangeMethod.debug.platform == nil && ExchangeMethod.custom.platform == nil)
+        for app in ["1:2:ios:3", "1:2:web:3", "1:2:android", "android"] {
+            #expect(throws: AppCheckError.self) { try ExchangeMethod.playIntegrity.platform?.require(app) }
+        }
+    }
+}
