@@ -152,6 +152,7 @@ extension AuthenticationSettings {
         self.developmentAccess = developmentAccess
         authorizedDomains = settings.authorizedDomains
         publicURL = settings.publicURL
+        recaptchaSiteKey = settings.recaptcha?.siteKey
         applicationName = settings.noticeTexts.applicationName ?? configuration.project
         isTLS = configuration.server.tls != nil
         hasTestHooks = settings.hasTestHooks

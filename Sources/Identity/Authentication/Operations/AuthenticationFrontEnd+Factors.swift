@@ -32,6 +32,7 @@ extension AuthenticationFrontEnd {
         guard let info = try call.body.body("phoneEnrollmentInfo") else {
             throw AuthError("INVALID_ARGUMENT", "((Missing phoneEnrollmentInfo.))")
         }
+        try await requirePerson(info, call)
         let phone = try info.text("phoneNumber")
         if let phone {
             try await requireMessage(.beforeSendSms, "MULTI_FACTOR_ENROLLMENT", to: phone, call, tenant: tenant ?? token.tenant)
@@ -96,6 +97,7 @@ extension AuthenticationFrontEnd {
         let phone = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.secondFactorPhone(credential, factor: id, tenant: tenant)
         }
+        try await requirePerson(try call.body.body("phoneSignInInfo"), call)
         try await requireMessage(.beforeSendSms, "MULTI_FACTOR_SIGN_IN", to: phone, call, tenant: tenant)
         let code = try await perform(for: call) { store throws(AccountFailure) in
             try store.startSecondFactor(credential, factor: id, tenant: tenant)
