@@ -1,3 +1,4 @@
+import HearthJSON
 import HTTP
 import Tokens
 
