@@ -93,6 +93,7 @@ def test_a_password_is_reset_with_curl(strict):
     assert fields['oobCode'] == query['oobCode'] and fields['continueUrl'] == 'http://localhost/next?a=1&b=2'
     weak = post(strict, **fields, newPassword='short')
     assert weak.status == 400 and 'at least 6 characters' in shown(weak)[0] and shown(weak)[1] == fields
+    assert re.findall(r'role="alert">([^<]*)<', weak.body.decode()) == ['This password does not meet the requirements. Choose another one.']
     data = urllib.parse.urlencode({**fields, 'newPassword': 'a new secret'})
     text = subprocess.run(['curl', '-sS', '--data', data, f'http://127.0.0.1:{strict.host.port}{PAGE}'], capture_output=True, text=True,
                           timeout=30, check=True).stdout

@@ -13,6 +13,7 @@ import urllib.parse
 import pytest
 
 from app_attest import DEVELOPMENT, FakeApple
+from commands import Commands
 from hearth import Host
 from identity import APP_CHECK, Identity
 from identity_providers import decoded
@@ -239,6 +240,17 @@ def test_tokens_survive_a_restart(tmp_path):
 def test_debug_tokens_of_production_need_a_setting(tmp_path):
     with served(tmp_path, 'production', {'projectNumber': '12345', 'apps': [APP]}) as host, AppCheck(host) as check:
         assert check.exchange('exchangeDebugToken', debugToken=SECRET)[0] == 400
+        # Whoever adds one is told.
+        added = Commands(host, tmp_path / 'here').run('appcheck:debug-tokens', APP, '--add', 'laptop')
+        assert added.status == 0 and len(added.output.strip()) == 36
+        assert added.error == 'warning: this host exchanges no debug tokens; set appCheck.debugProvider to true in functions.json\n'
+
+
+def test_debug_tokens_that_are_exchanged_need_no_warning(tmp_path):
+    with served(tmp_path, 'production', {'projectNumber': '12345', 'apps': [APP], 'debugProvider': True}) as host, AppCheck(host) as check:
+        added = Commands(host, tmp_path / 'here').run('appcheck:debug-tokens', APP, '--add', 'laptop')
+        assert (added.status, added.error) == (0, '')
+        assert check.exchange('exchangeDebugToken', debugToken=added.output.strip())[0] == 200
 
 
 def test_functions_accept_tokens_and_count_their_use(check):

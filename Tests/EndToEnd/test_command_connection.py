@@ -67,6 +67,14 @@ def test_a_host_of_another_folder_on_this_machine(launch, tmp_path):
         assert 'the token is not this host' in hearth.run('functions:list', **given).sentence
 
 
+def test_a_missing_token_is_said_to_be_missing(launch, tmp_path):
+    host = launch({})
+    hearth = Commands(None, tmp_path / 'here', url=f'http://127.0.0.1:{host.port}')
+    for said in (hearth.run('functions:list').sentence, hearth.run('auth:list').sentence):
+        assert "no administrator's token was given, and none is in .hearth" in said and 'HEARTH_TOKEN' in said
+    assert 'the token is not this host' in hearth.run('functions:list', '--token', 'wrong').sentence
+
+
 def test_a_host_in_production_takes_no_other_token(launch, tmp_path):
     host = launch({})
     here = tmp_path / 'here'

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import subprocess
 import urllib.parse
 
 import jwt
@@ -49,18 +50,18 @@ class Scene:
             'apple': {
                 'clientIds': ['com.example.web', 'com.example.app'], 'teamId': 'TEAM123456', 'keyId': 'KEY1234567',
                 'privateKey': str(folder / 'apple.p8'), 'issuer': apple, 'jwksUrl': f'{apple}/jwks', 'authorizationUrl': f'{apple}/authorize',
-                'tokenUrl': f'{apple}/token', 'timeoutSeconds': 1},
+                'tokenUrl': f'{apple}/token', 'revocationUrl': f'{apple}/revoke', 'timeoutSeconds': 1},
             'oidc': {'oidc.company': {
                 'issuer': company, 'clientIds': ['company-web', 'company-ios'], 'clientSecretName': 'COMPANY_SECRET', 'displayName': 'Company',
                 'timeoutSeconds': 1}}}
 
     def is_apples(self, secret):
-        """Whether a text is a client secret of the team, for now and for the services id."""
+        """Whether a text is a client secret of the team, for now and for the client of the issuer."""
         apple = self.issuers['apple.com']
         content = jwt.decode(secret, self.apple_key, algorithms=['ES256'], audience=apple.url, issuer='TEAM123456',
                              options={'verify_exp': False, 'verify_iat': False})
         header = jwt.get_unverified_header(secret)
-        assert (content['sub'], header['kid'], header['alg']) == ('com.example.web', 'KEY1234567', 'ES256')
+        assert (content['sub'], header['kid'], header['alg']) == (apple.client_id, 'KEY1234567', 'ES256')
         assert abs(content['iat'] - self.clock.now()) < 60 and 0 < content['exp'] - content['iat'] <= 600
         return True
 
@@ -163,6 +164,45 @@ def test_a_provider_in_trouble(scene, name, trouble):
     assert scene.sign_in(name, scene.token(name, raw_nonce='b'), nonce='b').status == 200
 
 
+def test_a_provider_that_cannot_be_reached_is_logged(scene):
+    """Once a minute for each provider, without what was asked."""
+    issuer, line = scene.issuers['google.com'], r'an identity provider does not answer.*'
+
+    def lines():
+        return [found for found in re.findall(line, scene.host.log) if issuer.url in found]
+    before = len(lines())
+    issuer.misbehave(status=503)
+    for number in range(5):
+        assert scene.identity.with_provider('google.com', access_token=f'ya29.secret-{number}').status == 503
+    scene.host.until_logged(line)
+    assert len(lines()) == before + 1 and 'status 503' in lines()[-1]
+    scene.clock.advance(61)
+    assert scene.identity.with_provider('google.com', access_token='ya29.secret-5').status == 503
+    assert len(lines()) == before + 2 and re.search(r'unreported\W+9', lines()[-1]), lines()
+    assert 'ya29.secret' not in scene.host.log
+
+
+@pytest.mark.parametrize('client', ['com.example.web', 'com.example.app'])
+def test_tokens_of_apple_are_revoked(scene, client):
+    """For the client whose token it is; a code is exchanged first, as apps on Apple's systems send one."""
+    issuer, identity = scene.issuers['apple.com'], scene.identity
+    user, (issuer.client_id, before) = identity.sign_up('a@example.com'), (client, issuer.client_id)
+    try:
+        issuer.codes['code-1'] = {}
+        ask = {'idToken': user['idToken'], 'providerId': 'apple.com'}
+        assert identity.do('accounts:revokeToken', version='v2', token='code-1', tokenType='3', **ask) == {}
+        assert issuer.revoked == [('issuer-refresh', 'refresh_token')]
+        assert identity.do('accounts:revokeToken', version='v2', token='issuer-access', tokenType='ACCESS_TOKEN', **ask) == {}
+        assert issuer.revoked[1:] == [('issuer-access', 'access_token')]
+        wrong = identity.post('accounts:revokeToken', version='v2', token='of-nobody', tokenType='3', **ask)
+        assert refusal(wrong).startswith('INVALID_IDP_RESPONSE')
+        assert refusal(identity.post('accounts:revokeToken', version='v2', token='x', tokenType='3', providerId='apple.com')) == 'MISSING_ID_TOKEN'
+        issuer.misbehave(status=500)
+        assert identity.post('accounts:revokeToken', version='v2', token='issuer-access', tokenType='1', **ask).status == 503
+    finally:
+        issuer.client_id, issuer.revoked = before, []
+
+
 def test_access_tokens_of_google(scene):
     issuer = scene.issuers['google.com']
     issuer.access = {'ya29.good': {'sub': '7', 'email': 'seven@example.com', 'email_verified': True},
@@ -248,3 +288,5 @@ def test_configurations_that_production_refuses(tmp_path, auth, message):
         host.start()
     host.abandon()
     assert re.search(message, host.log), host.log
+    checked = subprocess.run([*host.command(), '--check'], capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
+    assert checked.returncode == 1 and re.search(message, checked.stderr), checked.stderr

@@ -96,7 +96,8 @@ def test_production_has_no_widget_and_no_open_redirect(strict):
     for path in ('/emulator/auth/handler', '/emulator/auth/iframe'):
         assert get(strict, path, apiKey=KEY, providerId='facebook.com').status == 404
     for address in ('https://evil.test/', 'https://localhost.evil.test/', 'javascript:alert(1)', '//localhost', 'http://localhost@evil.test/'):
-        assert get(strict, '/__/auth/handler', apiKey=KEY, providerId='facebook.com', redirectUrl=address).status == 400
+        answer = get(strict, '/__/auth/handler', apiKey=KEY, providerId='facebook.com', redirectUrl=address)
+        assert answer.status == 400 and 'authorized domain' in answer.json['error']['message'] and b'mulator' not in answer.body
     assert get(strict, '/__/auth/handler', apiKey=KEY, providerId='facebook.com', redirectUrl='http://localhost:1/').status == 200
 
 

@@ -182,6 +182,7 @@ class FakeIssuer(Provider):
         super().__init__()
         self.issuer, self.client_id, self.client_secret = issuer or self.url, client_id, client_secret
         self.secret_of, self.posts, self.access = secret_of or (lambda secret: secret == self.client_secret), posts, {}
+        self.revoked = []
         self.key, self.codes = SigningKey('issuer-key-1'), {}
 
     def token(self, sub='30001', raw_nonce=None, key=None, **claims):
@@ -201,6 +202,8 @@ class FakeIssuer(Provider):
             return 200, {'keys': [self.key.jwk]}, {'Cache-Control': 'max-age=3600'}
         if path == '/token':
             return self.exchange(dict(urllib.parse.parse_qsl(body.decode())), headers)
+        if path == '/revoke':
+            return self.revoke(dict(urllib.parse.parse_qsl(body.decode())))
         if path == '/authorize':
             return self.authorize(query)
         if path == '/tokeninfo' and query.get('access_token') in self.access:
@@ -237,7 +240,14 @@ class FakeIssuer(Provider):
             challenge = base64url(hashlib.sha256(form.get('code_verifier', '').encode()).digest())
             if challenge != request['code_challenge']:
                 return 400, {'error': 'invalid_grant'}
-        return 200, {'id_token': self.token(nonce=request.get('nonce')), 'access_token': 'issuer-access', 'token_type': 'Bearer', 'expires_in': 3600}
+        return 200, {'id_token': self.token(nonce=request.get('nonce')), 'access_token': 'issuer-access',
+                     'refresh_token': 'issuer-refresh', 'token_type': 'Bearer', 'expires_in': 3600}
+
+    def revoke(self, form):
+        if form.get('client_id') != self.client_id or not self.secret_of(form.get('client_secret')):
+            return 400, {'error': 'invalid_client'}
+        self.revoked.append((form.get('token'), form.get('token_type_hint')))
+        return 200, b''
 
 
 def decoded(token):

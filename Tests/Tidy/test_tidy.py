@@ -13,6 +13,9 @@ from swift_source import blanked, functions
 LINES_MAX = 400
 FUNCTION_LINES_MAX = 70
 COLUMNS_MAX = 150
+DOC_COLUMNS_MAX = 160
+# Written from the sources.
+GENERATED = ('docs/api.md', 'docs/configuration.md')
 CODE = ('.swift', '.c', '.h', '.py', '.sh')
 
 # Modules that a worker or the request path runs in.
@@ -59,6 +62,19 @@ def test_files_are_short():
 def test_lines_are_short():
     long = [f'{name}:{number}: {len(line)}' for name in tracked(*CODE) for number, line in enumerate(text_of(name).split('\n'), 1)
             if len(line) > COLUMNS_MAX]
+    none_of(long)
+
+
+def test_lines_of_docs_are_short():
+    """Rows of tables, code and long links cannot be broken."""
+    long = []
+    for name in tracked('.md'):
+        is_code = False
+        for number, line in enumerate(text_of(name).split('\n') if name not in GENERATED else (), 1):
+            if line.lstrip().startswith('```'):
+                is_code = not is_code
+            if len(line) > DOC_COLUMNS_MAX and not is_code and not line.lstrip().startswith(('|', '    ')):
+                long.append(f'{name}:{number}: {len(line)}')
     none_of(long)
 
 

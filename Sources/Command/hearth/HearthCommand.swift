@@ -36,7 +36,7 @@ let clientCommands: [any ParsableCommand.Type] = [
     FunctionsCall.self, FunctionsShell.self,
     DatabaseGet.self, DatabaseSet.self, DatabaseUpdate.self, DatabasePush.self, DatabaseRemove.self, DatabaseImport.self,
     DatabaseExport.self, DatabaseRules.self, DatabaseProfile.self, EventsList.self, EventsShow.self, EventsReplay.self, EventsDelete.self,
-    AuthList.self, AuthGet.self, AuthCreate.self, AuthUpdate.self, AuthDelete.self, AuthImport.self, AuthExport.self, AuthInbox.self,
+    AuthList.self, AuthGet.self, AuthCreate.self, AuthUpdate.self, AuthDelete.self, AuthImport.self, AuthExport.self, AuthInbox.self, AuthKeys.self,
     MessagingSend.self, MessagingDevices.self, MessagingTopics.self, AppCheckApps.self,
     AppCheckDebugTokens.self,
     SecretsSet.self, SecretsGet.self, SecretsList.self, SecretsDestroy.self, Upgrade.self, Backup.self, Restore.self,

@@ -73,20 +73,20 @@ extension ConfigurationReader {
             settings.appAttest = AppExchangeSettings.AppAttest(
                 teamID: team, bundleID: bundle, rootCertificate: root, allowsDevelopment: attest["allowDevelopment"].bool)
         }
-        if let secret = file(recaptcha["secretFile"]) {
+        if let secret = secretFile(recaptcha["secretFile"]) {
             settings.recaptcha = AppExchangeSettings.Recaptcha(
                 secretFile: secret, url: recaptcha["url"].string, scoreMin: recaptcha["minimumScore"].double,
                 hostnames: recaptcha["hostnames"].stringsIfPresent ?? [])
         }
-        if let url = enterprise["url"].stringIfPresent, let site = enterprise["siteKey"].stringIfPresent, let key = file(enterprise["apiKeyFile"]) {
+        if let url = enterprise["url"].stringIfPresent, let site = enterprise["siteKey"].stringIfPresent, let key = secretFile(enterprise["apiKeyFile"]) {
             settings.recaptchaEnterprise = AppExchangeSettings.RecaptchaEnterprise(
                 url: url, siteKey: site, apiKeyFile: key, scoreMin: enterprise["minimumScore"].double)
         }
-        if let team = device["teamId"].stringIfPresent, let id = device["keyId"].stringIfPresent, let key = file(device["privateKey"]) {
+        if let team = device["teamId"].stringIfPresent, let id = device["keyId"].stringIfPresent, let key = secretFile(device["privateKey"]) {
             settings.deviceCheck = AppExchangeSettings.DeviceCheck(url: device["url"].string, teamID: team, keyID: id, privateKey: key)
         }
         let play = field["playIntegrity"]
-        if let package = play["packageName"].stringIfPresent, let account = file(play["serviceAccount"]),
+        if let package = play["packageName"].stringIfPresent, let account = secretFile(play["serviceAccount"]),
             let certificates = play["certificates"].stringsIfPresent
         {
             settings.playIntegrity = AppExchangeSettings.PlayIntegrity(

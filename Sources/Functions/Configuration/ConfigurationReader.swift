@@ -55,7 +55,7 @@ struct ConfigurationReader {
         let limits = field["limits"]
         let tls = field["tls"]
         var tlsSettings: TLSSettings?
-        if tls.isPresent, let certificate = file(tls["certificate"]), let key = file(tls["key"]) {
+        if tls.isPresent, let certificate = file(tls["certificate"]), let key = secretFile(tls["key"]) {
             tlsSettings = TLSSettings(certificate: certificate, key: key)
         }
         return ServerSettings(
@@ -167,6 +167,18 @@ struct ConfigurationReader {
         let path = FileProbe.join(directory, field.string)
         if field.isPresent, !FileProbe.isDirectory(path) { fail(field, "expected a folder, found none at \(path.quotedPath)") }
         return path
+    }
+
+    /// The path of a file with a secret. Warns if others can read it.
+    mutating func secretFile(_ field: Field) -> String? {
+        guard let path = file(field) else { return nil }
+        warnIfExposed(path, field)
+        return path
+    }
+
+    mutating func warnIfExposed(_ path: String, _ field: Field) {
+        guard FileProbe.isExposed(path) else { return }
+        warn(field, "other users of this machine can read \(path); chmod 600 it")
     }
 
     // MARK: Problems

@@ -75,7 +75,7 @@ extension ConfigurationReader {
     }
 
     private mutating func secret(_ inFile: Field, _ inVariable: Field) -> IdentitySettings.SecretSource? {
-        if let path = file(inFile) { return .file(path) }
+        if let path = secretFile(inFile) { return .file(path) }
         return inVariable.stringIfPresent.map { .variable($0) }
     }
 }

@@ -46,6 +46,7 @@ extension IdentitySettings {
         public var keyURL: String
         public var authorizationURL: String
         public var tokenURL: String
+        public var revocationURL: String
         public var timeoutSeconds: Double
     }
 
@@ -87,14 +88,15 @@ extension ConfigurationReader {
         guard let clients = field["clientIds"].stringsIfPresent, !clients.isEmpty else { return nil }
         let parts = [field["teamId"], field["keyId"], field["privateKey"]]
         var key: IdentitySettings.Apple.Key?
-        if let team = parts[0].stringIfPresent, let id = parts[1].stringIfPresent, let path = file(parts[2]) {
+        if let team = parts[0].stringIfPresent, let id = parts[1].stringIfPresent, let path = secretFile(parts[2]) {
             key = IdentitySettings.Apple.Key(teamID: team, keyID: id, file: path)
         } else if parts.contains(where: \.isPresent) {
             fail(field, "expected teamId, keyId and privateKey together, found only a part of them")
         }
         return IdentitySettings.Apple(
             clientIDs: clients, key: key, issuer: field["issuer"].string, keyURL: field["jwksUrl"].string,
-            authorizationURL: field["authorizationUrl"].string, tokenURL: field["tokenUrl"].string, timeoutSeconds: field["timeoutSeconds"].double)
+            authorizationURL: field["authorizationUrl"].string, tokenURL: field["tokenUrl"].string, revocationURL: field["revocationUrl"].string,
+            timeoutSeconds: field["timeoutSeconds"].double)
     }
 
     mutating func openIDProviders(_ field: Field) -> [String: IdentitySettings.OpenIDProvider] {
@@ -114,6 +116,9 @@ extension ConfigurationReader {
     private mutating func namedSecret(_ text: Field, _ name: Field) -> IdentitySettings.SecretSource? {
         if text.isPresent, name.isPresent { fail(name, "expected the secret or its name, found both") }
         if let secret = text.stringIfPresent { return .text(secret) }
-        return name.stringIfPresent.map { .name($0, file: FileProbe.join(directory, ".secret.local")) }
+        guard let key = name.stringIfPresent else { return nil }
+        let path = FileProbe.join(directory, ".secret.local")
+        warnIfExposed(path, name)
+        return .name(key, file: path)
     }
 }

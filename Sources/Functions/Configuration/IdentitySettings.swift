@@ -7,6 +7,14 @@ public struct IdentitySettings: Sendable, Equatable {
         public var publicKey: String
     }
 
+    /// The reCAPTCHA of text messages.
+    public struct Recaptcha: Sendable, Equatable {
+        public var siteKey: String
+        public var secretFile: String
+        public var url: String
+        public var hostnames: [String]
+    }
+
     /// Bounds of what clients may cause, in an hour or a day; nil for unlimited.
     public struct Limits: Sendable, Equatable {
         public var signUpsPerAddress: Int?
@@ -53,6 +61,8 @@ public struct IdentitySettings: Sendable, Equatable {
     /// Scrypt's p.
     public var passwordParallelization: Int
     public var limits: Limits
+    /// Nil: text messages are sent without a proof that a person asks.
+    public var recaptcha: Recaptcha?
     /// Whether the administrator can read codes in production.
     public var hasTestHooks: Bool
     /// The plugins that may call the service `auth`; nil for all.
@@ -96,11 +106,24 @@ extension ConfigurationReader {
             passwordCostLogarithm: field["passwordHash"]["costLog2"].int,
             passwordParallelization: field["passwordHash"]["parallelization"].int,
             limits: limits(field["limits"], mode: mode),
+            recaptcha: recaptcha(field, mode: mode),
             hasTestHooks: field["testHooks"].bool,
             plugins: plugins(field["plugins"].stringsIfPresent, mode),
             mail: mail(field["mail"]),
             texts: texts(field["texts"]),
             noticeTexts: noticeTexts(field["notices"]))
+    }
+
+    private mutating func recaptcha(_ field: Field, mode: Configuration.Mode) -> IdentitySettings.Recaptcha? {
+        let site = field["recaptcha"]
+        if mode == .production, field["signIn"]["phoneNumber"].boolIfPresent == true, !site.isPresent {
+            warn(
+                field["signIn"]["phoneNumber"],
+                "programs can have text messages sent: only auth.limits bound them; auth.recaptcha sends them to people only")
+        }
+        guard let key = site["siteKey"].stringIfPresent, let secret = secretFile(site["secretFile"]) else { return nil }
+        return IdentitySettings.Recaptcha(
+            siteKey: key, secretFile: secret, url: site["url"].string, hostnames: site["hostnames"].stringsIfPresent ?? [])
     }
 
     /// Closed by default in production.

@@ -170,7 +170,7 @@ extension ConfigurationReader {
 
     private mutating func google(_ field: Field) -> MessagingSettings.Google {
         MessagingSettings.Google(
-            serviceAccount: file(field["serviceAccount"]), sendURL: field["sendUrl"].string, topicURL: field["topicUrl"].string,
+            serviceAccount: secretFile(field["serviceAccount"]), sendURL: field["sendUrl"].string, topicURL: field["topicUrl"].string,
             parallelism: field["parallelism"].int)
     }
 
@@ -182,7 +182,7 @@ extension ConfigurationReader {
     }
 
     private mutating func apns(_ field: Field) -> MessagingSettings.Apns? {
-        guard field.isPresent, let key = file(field["key"]) else { return nil }
+        guard field.isPresent, let key = secretFile(field["key"]) else { return nil }
         return MessagingSettings.Apns(
             key: key, keyID: field["keyId"].stringIfPresent ?? "", teamID: field["teamId"].stringIfPresent ?? "",
             productionURL: field["productionUrl"].string, sandboxURL: field["sandboxUrl"].string)

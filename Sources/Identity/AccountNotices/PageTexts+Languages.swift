@@ -25,6 +25,7 @@ extension PageTexts {
         newPassword: "New password", next: "Continue", invalidLink: "This link is not valid, was used already, or is too old. Ask for a new one.",
         tryLater: "That does not work at the moment. Try again in a minute.", tooManyAttempts: "There were too many attempts. Try again later.",
         emailIsTaken: "Another account has this e-mail address already.", passwordNeeds: "The password needs:",
+        passwordTooWeak: "This password does not meet the requirements. Choose another one.",
         lengthMin: "at least %COUNT% characters", lengthMax: "at most %COUNT% characters", lowercase: "a lower-case letter",
         uppercase: "an upper-case letter", digit: "a digit", symbol: "a symbol, such as ! or ?")
 
@@ -53,6 +54,7 @@ extension PageTexts {
         tryLater: "Das geht gerade nicht. Versuche es in einer Minute noch einmal.",
         tooManyAttempts: "Es gab zu viele Versuche. Versuche es später noch einmal.",
         emailIsTaken: "Ein anderes Konto hat diese E-Mail-Adresse schon.", passwordNeeds: "Das Passwort braucht:",
+        passwordTooWeak: "Dieses Passwort erfüllt die Anforderungen nicht. Wähle ein anderes.",
         lengthMin: "mindestens %COUNT% Zeichen", lengthMax: "höchstens %COUNT% Zeichen", lowercase: "einen Kleinbuchstaben",
         uppercase: "einen Großbuchstaben", digit: "eine Ziffer", symbol: "ein Sonderzeichen wie ! oder ?")
 
@@ -81,6 +83,7 @@ extension PageTexts {
         tryLater: "Cela ne fonctionne pas pour le moment. Réessayez dans une minute.",
         tooManyAttempts: "Il y a eu trop de tentatives. Réessayez plus tard.",
         emailIsTaken: "Un autre compte a déjà cette adresse e-mail.", passwordNeeds: "Le mot de passe doit contenir :",
+        passwordTooWeak: "Ce mot de passe ne remplit pas les conditions. Choisissez-en un autre.",
         lengthMin: "au moins %COUNT% caractères", lengthMax: "au plus %COUNT% caractères", lowercase: "une minuscule", uppercase: "une majuscule",
         digit: "un chiffre", symbol: "un symbole, comme ! ou ?")
 
@@ -108,6 +111,7 @@ extension PageTexts {
         invalidLink: "Este enlace no es válido, ya se ha usado o es demasiado antiguo. Pide uno nuevo.",
         tryLater: "Ahora mismo no funciona. Inténtalo de nuevo en un minuto.", tooManyAttempts: "Ha habido demasiados intentos. Inténtalo más tarde.",
         emailIsTaken: "Otra cuenta ya tiene esta dirección de correo.", passwordNeeds: "La contraseña necesita:",
+        passwordTooWeak: "Esta contraseña no cumple los requisitos. Elige otra.",
         lengthMin: "al menos %COUNT% caracteres", lengthMax: "como máximo %COUNT% caracteres", lowercase: "una letra minúscula",
         uppercase: "una letra mayúscula", digit: "un número", symbol: "un símbolo, como ! o ?")
 
@@ -133,6 +137,7 @@ extension PageTexts {
         newPassword: "Nova senha", next: "Continuar", invalidLink: "Este link não é válido, já foi usado ou é muito antigo. Peça um novo.",
         tryLater: "Isso não funciona no momento. Tente de novo em um minuto.", tooManyAttempts: "Houve tentativas demais. Tente mais tarde.",
         emailIsTaken: "Outra conta já tem este endereço de e-mail.", passwordNeeds: "A senha precisa de:",
+        passwordTooWeak: "Esta senha não atende aos requisitos. Escolha outra.",
         lengthMin: "pelo menos %COUNT% caracteres", lengthMax: "no máximo %COUNT% caracteres", lowercase: "uma letra minúscula",
         uppercase: "uma letra maiúscula", digit: "um número", symbol: "um símbolo, como ! ou ?")
 
@@ -158,6 +163,7 @@ extension PageTexts {
         newPassword: "新しいパスワード", next: "続ける",
         invalidLink: "このリンクは無効か、使用済みか、期限切れです。もう一度リンクを請求してください。",
         tryLater: "現在ご利用いただけません。しばらくしてからもう一度お試しください。", tooManyAttempts: "試行回数が多すぎます。後でもう一度お試しください。",
-        emailIsTaken: "このメールアドレスは別のアカウントで使用されています。", passwordNeeds: "パスワードの条件:", lengthMin: "%COUNT% 文字以上",
+        emailIsTaken: "このメールアドレスは別のアカウントで使用されています。", passwordNeeds: "パスワードの条件:",
+        passwordTooWeak: "このパスワードは条件を満たしていません。別のパスワードを設定してください。", lengthMin: "%COUNT% 文字以上",
         lengthMax: "%COUNT% 文字以下", lowercase: "英小文字を含む", uppercase: "英大文字を含む", digit: "数字を含む", symbol: "記号 (! や ? など) を含む")
 }

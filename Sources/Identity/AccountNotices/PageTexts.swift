@@ -19,6 +19,7 @@ public struct PageTexts: Sendable {
     public var tooManyAttempts: String
     public var emailIsTaken: String
     public var passwordNeeds: String
+    public var passwordTooWeak: String
     public var lengthMin: String
     public var lengthMax: String
     public var lowercase: String

@@ -68,6 +68,7 @@ public struct AppleSettings: Sendable, Equatable {
     public var issuer = "https://appleid.apple.com"
     public var authorizationURL = "https://appleid.apple.com/auth/authorize"
     public var tokenURL = "https://appleid.apple.com/auth/token"
+    public var revocationURL = "https://appleid.apple.com/auth/revoke"
     /// The limit of one request.
     public var timeoutMilliseconds = 5000
 

@@ -1,6 +1,7 @@
 public import HTTP
 import HearthJSON
-import Tokens
+import Synchronization
+public import Tokens
 
 /// A request to a provider.
 public struct ProviderRequest: Sendable, Equatable {
@@ -44,8 +45,73 @@ public protocol ProviderTransport: Sendable {
     func send(_ request: ProviderRequest) async -> ProviderAnswer?
 }
 
-extension HTTPClient: ProviderTransport {
+/// Trouble of a provider: what happened, and how often the same provider had trouble that was not reported since the last time.
+public struct ProviderTrouble: Sendable {
+    /// Scheme, name and port: paths and queries of requests hold secrets.
+    public var origin: String
+    public var reason: String
+    public var unreportedCount: Int
+}
+
+/// Sends requests over HTTP, and reports trouble: for each provider once a minute.
+public final class ReportedTransport: ProviderTransport {
+    private struct Last {
+        var reported: Int
+        var unreportedCount = 0
+    }
+
+    private static let pauseSeconds = 60
+    /// Administrators can name any number of providers.
+    private static let originsMax = 100
+
+    private let client: HTTPClient
+    private let clock: TokenClock
+    private let report: @Sendable (ProviderTrouble) -> Void
+    private let last = Mutex<[String: Last]>([:])
+
+    /// - Parameter report: called on any thread.
+    public init(_ client: HTTPClient, clock: TokenClock = .system, report: @escaping @Sendable (ProviderTrouble) -> Void) {
+        (self.client, self.clock, self.report) = (client, clock, report)
+    }
+
     public func send(_ request: ProviderRequest) async -> ProviderAnswer? {
+        do throws(ClientError) {
+            let answer = try await client.answer(request)
+            if answer.isTrouble { tell(request, "status \(answer.status)") }
+            return answer
+        } catch {
+            tell(request, error.message)
+            return nil
+        }
+    }
+
+    private static func origin(_ url: String) -> String {
+        guard let scheme = WebOrigin(of: url)?.scheme else { return "?" }
+        return "\(scheme)://\(url.dropFirst(scheme.count + 3).prefix { $0 != "/" && $0 != "?" && $0 != "#" })"
+    }
+
+    private func tell(_ request: ProviderRequest, _ reason: String) {
+        let origin = Self.origin(request.url)
+        let now = clock.now()
+        let unreported = last.withLock { last -> Int? in
+            if let known = last[origin], now - known.reported < Self.pauseSeconds {
+                last[origin]?.unreportedCount += 1
+                return nil
+            }
+            if last.count >= Self.originsMax { last.removeAll() }
+            return last.updateValue(Last(reported: now), forKey: origin)?.unreportedCount ?? 0
+        }
+        if let unreported { report(ProviderTrouble(origin: origin, reason: reason, unreportedCount: unreported)) }
+    }
+}
+
+extension ProviderAnswer {
+    /// Whether the provider itself fails, or refuses because of limits.
+    var isTrouble: Bool { status >= 500 || status == 429 }
+}
+
+extension HTTPClient {
+    fileprivate func answer(_ request: ProviderRequest) async throws(ClientError) -> ProviderAnswer {
         var headers = [("Accept", "application/json")]
         if request.form != nil { headers.append(("Content-Type", "application/x-www-form-urlencoded")) }
         if let authorization = request.authorization { headers.append(("Authorization", authorization)) }
@@ -53,12 +119,8 @@ extension HTTPClient: ProviderTransport {
             method: request.form == nil ? "GET" : "POST", url: request.url, headers: headers.map { (name: $0, value: $1) },
             body: request.form.map { Array($0.utf8) }, timeoutMilliseconds: request.timeoutMilliseconds, responseBytesMax: request.bytesMax)
         sent.redirectsMax = 0
-        do throws(ClientError) {
-            let response = try await send(sent)
-            return ProviderAnswer(status: response.status, body: response.body, maxAgeSeconds: response.maxAgeSeconds)
-        } catch {
-            return nil
-        }
+        let response = try await send(sent)
+        return ProviderAnswer(status: response.status, body: response.body, maxAgeSeconds: response.maxAgeSeconds)
     }
 }
 
@@ -67,7 +129,7 @@ extension ProviderTransport {
     func exchange(_ request: ProviderRequest, attempts: Int = 2) async -> ProviderAnswer? {
         guard WebOrigin.isUsable(request.url) else { return nil }
         for _ in 0..<attempts {
-            if let answer = await send(request), answer.status < 500, answer.status != 429 { return answer }
+            if let answer = await send(request), !answer.isTrouble { return answer }
         }
         return nil
     }

@@ -4,6 +4,9 @@ import HearthJSON
 
 /// Sends requests to a host, one after the other, over a persistent connection.
 public final class HostClient {
+    /// The token that a host in development mode accepts from its own machine. Sent when no other is known.
+    public static let developmentToken = "owner"
+
     /// The host's URL.
     public let url: HostURL
     /// The administrator's access token; nil for none.
@@ -139,11 +142,15 @@ public final class HostClient {
         switch answer.status {
         case 401, 403:
             let reason = said.map { " (\($0))" } ?? ""
-            let advice =
-                token == nil ? "give the administrator's token" : "the token is not this host's: give the one"
+            let given =
+                switch token {
+                case nil: "no administrator's token was given: give the one"
+                case Self.developmentToken?: "no administrator's token was given, and none is in .hearth: name the data directory, or give the token"
+                default: "the token is not this host's: give the one"
+                }
             return ClientFailure(
                 .refused(status: answer.status),
-                "the host at \(url) refuses\(reason); \(advice) from admin-token in its data directory with --token or HEARTH_TOKEN")
+                "the host at \(url) refuses\(reason); \(given) from admin-token in its data directory with --token or HEARTH_TOKEN")
         case 404 where said == nil:
             return ClientFailure(.refused(status: 404), "the host at \(url) does not know this URL; does its version match this program?")
         case 503 where said == nil:

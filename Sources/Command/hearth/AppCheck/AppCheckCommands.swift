@@ -78,6 +78,7 @@ struct AppCheckDebugTokens: HostCommand {
         let service = AppCheckClient(client)
         if let add {
             let token = try service.addDebugToken(to: app, name: add, secret: secret)
+            if let warning = token["warning"]?.string { Terminal.writeError("warning: \(PrintableText.line(warning))") }
             return Outcome(text: token["token"]?.string ?? "", json: .object(token))
         }
         if let remove {

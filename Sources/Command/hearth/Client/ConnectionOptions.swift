@@ -42,10 +42,8 @@ struct ConnectionOptions: ParsableArguments {
         }
         // The folder may belong to another host on this machine. A host in development mode accepts this token, as the Firebase emulators
         // do.
-        return HostClient(url, token: token, otherToken: isGuessed && url.isLoopback ? Self.developmentToken : nil, authorityFile: authorityFile)
+        return HostClient(url, token: token, otherToken: isGuessed && url.isLoopback ? HostClient.developmentToken : nil, authorityFile: authorityFile)
     }
-
-    private static let developmentToken = "owner"
 
     /// - Returns: the token, and whether it was guessed from the current folder.
     private func foundToken(_ url: HostURL) throws(ClientFailure) -> (token: String?, isGuessed: Bool) {
@@ -67,7 +65,7 @@ struct ConnectionOptions: ParsableArguments {
                 throw ClientFailure(.invalidInput, "\(file) cannot be read (\(error.reason.lowercased())); name the host's data directory")
             }
         }
-        return (url.isLoopback ? Self.developmentToken : nil, false)
+        return (url.isLoopback ? HostClient.developmentToken : nil, false)
     }
 
     private static func variable(_ name: String) -> String? {

@@ -185,10 +185,12 @@ public final class HearthHost {
         }
     }
 
-    /// Checks that no other program uses the data directory or the address, and changes nothing.
+    /// Checks that the secrets, keys and addresses of the configuration can be used, and that no other program uses the data directory or the
+    /// address. Changes nothing.
     ///
-    /// - Throws: `HostStartError` if one does.
+    /// - Throws: `HostStartError` with the reason why the host would not start.
     public static func check(_ configuration: Configuration, options: HostOptions) throws(HostStartError) {
+        try StartCheck.require(configuration)
         try DataDirectory.requireFree(options.dataDirectory)
         guard options.sockets.isEmpty else { return }
         let (host, port) = (options.host ?? configuration.server.host, options.port ?? configuration.server.port)

@@ -21,16 +21,14 @@ extension AppCheckService {
         ownAccount: @escaping @Sendable (String) -> (id: String, publicKey: [UInt8])?, developmentAccess: DevelopmentAccess?, isSuspended: Bool,
         loop: EventLoop, log: Logger
     ) throws(HostStartError) {
-        var settings = try AppCheckSettings(configuration)
+        let client = HTTPClient(loop: loop)
+        var settings = try AppCheckSettings(configuration, client: client, log: log)
         settings.adminToken = adminToken
         settings.accounts.others = ownAccount
         settings.developmentAccess = developmentAccess
-        if let wanted = configuration.appExchange.playIntegrity {
-            settings.playIntegrity = try PlayIntegritySettings(wanted, client: HTTPClient(loop: loop), log: log)
-        }
         do throws(LoopError) {
             try self.init(
-                store: "\(directory)/app-check.sqlite", settings: settings, ring: ring, client: HTTPClient(loop: loop), isSuspended: isSuspended,
+                store: "\(directory)/app-check.sqlite", settings: settings, ring: ring, client: client, isSuspended: isSuspended,
                 log: log
             ) { token in
                 switch await gate.consume(token) {
@@ -54,7 +52,7 @@ extension AppCheckService {
 }
 
 extension AppCheckSettings {
-    init(_ configuration: Configuration) throws(HostStartError) {
+    init(_ configuration: Configuration, client: HTTPClient, log: Logger) throws(HostStartError) {
         let (tokens, exchange) = (configuration.appCheck, configuration.appExchange)
         let number = tokens.projectNumber ?? configuration.messaging.projectNumber ?? MessagingProject.number(for: configuration.project)
         self.init(project: configuration.project, projectNumber: number)
@@ -86,6 +84,7 @@ extension AppCheckSettings {
                 url: team.url, teamID: team.teamID, keyID: team.keyID, privateKey: try Self.contents(of: team.privateKey))
             guard deviceCheck?.hasKey == true else { throw HostStartError("\(team.privateKey) is not a P-256 key in PEM") }
         }
+        if let wanted = exchange.playIntegrity { playIntegrity = try PlayIntegritySettings(wanted, client: client, log: log) }
     }
 
     private static func text(of file: String) throws(KeyFetchError) -> String {
@@ -97,7 +96,7 @@ extension AppCheckSettings {
     }
 
     /// The contents of a file without the line end that editors add.
-    private static func contents(of file: String) throws(HostStartError) -> String {
+    static func contents(of file: String) throws(HostStartError) -> String {
         do throws(KeyFetchError) {
             var text = try text(of: file)
             while let last = text.last, last.isWhitespace { text.removeLast() }
@@ -105,6 +104,14 @@ extension AppCheckSettings {
         } catch {
             throw HostStartError("\(file): \(error)")
         }
+    }
+}
+
+extension RecaptchaSettings {
+    /// The site whose reCAPTCHA text messages need; nil if none is configured.
+    init?(phonesOf configuration: Configuration) throws(HostStartError) {
+        guard let site = configuration.identity.recaptcha else { return nil }
+        self.init(url: site.url, secret: try AppCheckSettings.contents(of: site.secretFile), scoreMin: 0, hostnames: site.hostnames)
     }
 }
 

@@ -153,6 +153,7 @@ extension AuthenticationSettings {
         authorizedDomains = settings.authorizedDomains
         nativeApps = settings.nativeApps
         publicURL = settings.publicURL
+        recaptchaSiteKey = settings.recaptcha?.siteKey
         applicationName = settings.noticeTexts.applicationName ?? configuration.project
         isTLS = configuration.server.tls != nil
         hasTestHooks = settings.hasTestHooks

@@ -1,5 +1,6 @@
 import AccountNotices
 import Accounts
+import AppCheck
 import Authentication
 import Configuration
 import EventLoop
@@ -39,12 +40,33 @@ extension AuthenticationTools {
                     return nil
                 }
             },
-            providers: ProviderDirectory(providers, transport: HTTPClient(loop: loop), ledger: accounts, stateKey: stateKey),
+            providers: ProviderDirectory(providers, transport: Self.transport(loop: loop, log: log), ledger: accounts, stateKey: stateKey),
             // In development mode messages are read from the store of accounts; they are sent too if that is configured.
             send: { message in
                 notices.send(message, canBeRead: configuration.mode == .development || configuration.identity.hasTestHooks, log: log)
             })
         passwords = PasswordHasher(cost: ScryptCost(configuration.identity))
+        if let site = try RecaptchaSettings(phonesOf: configuration) {
+            let check = RecaptchaCheck(site, client: HTTPClient(loop: loop))
+            verifyRecaptcha = { token in
+                switch await check.verdict(token) {
+                case .accepted: true
+                case .rejected: false
+                case .unavailable: nil
+                }
+            }
+        }
+    }
+
+    /// Asks identity providers, and logs when they do not answer.
+    private static func transport(loop: EventLoop, log: Logger) -> ReportedTransport {
+        ReportedTransport(HTTPClient(loop: loop)) { trouble in
+            log.warning(
+                "an identity provider does not answer",
+                metadata: [
+                    "of": "auth", "provider": "\(trouble.origin)", "reason": "\(trouble.reason)", "unreported": "\(trouble.unreportedCount)",
+                ])
+        }
     }
 }
 

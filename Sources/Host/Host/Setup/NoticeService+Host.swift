@@ -11,12 +11,7 @@ extension NoticeService {
     /// - Throws: `HostStartError` if a secret, an address or a template cannot be used.
     convenience init(_ configuration: Configuration, log: Logger) throws(HostStartError) {
         let settings = configuration.identity
-        let templates: NoticeTemplates
-        do throws(TemplateError) {
-            templates = try NoticeTemplates(folder: settings.noticeTexts.templates, language: settings.noticeTexts.language)
-        } catch {
-            throw HostStartError("auth.notices: \(error)")
-        }
+        let templates = try NoticeTemplates(configuration)
         let name = settings.noticeTexts.applicationName ?? configuration.project
         var mail: MailSettings?
         if let wanted = settings.mail { mail = try MailSettings(wanted, applicationName: name) }
@@ -49,6 +44,18 @@ extension NoticeService {
             let field = notice.kind == .textMessage ? "auth.texts" : "auth.mail"
             if !canBeRead { log.warning("a notice to a user was not sent, because \(field) is not configured", metadata: facts) }
             return true
+        }
+    }
+}
+
+extension NoticeTemplates {
+    /// The built-in templates and those of the configuration.
+    init(_ configuration: Configuration) throws(HostStartError) {
+        let texts = configuration.identity.noticeTexts
+        do throws(TemplateError) {
+            try self.init(folder: texts.templates, language: texts.language)
+        } catch {
+            throw HostStartError("auth.notices: \(error)")
         }
     }
 }

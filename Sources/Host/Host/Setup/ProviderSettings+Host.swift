@@ -50,6 +50,7 @@ extension ProviderSettings {
         apple.keyURL = try address(settings.keyURL, of: "auth.apple.jwksUrl", isUsed: isUsed)
         apple.authorizationURL = try address(settings.authorizationURL, of: "auth.apple.authorizationUrl", isUsed: isUsed)
         apple.tokenURL = try address(settings.tokenURL, of: "auth.apple.tokenUrl", isUsed: isUsed)
+        apple.revocationURL = try address(settings.revocationURL, of: "auth.apple.revocationUrl", isUsed: isUsed)
         apple.timeoutMilliseconds = Int(settings.timeoutSeconds * 1000)
         guard isUsed, let key = settings.key else { return apple }
         let text: String

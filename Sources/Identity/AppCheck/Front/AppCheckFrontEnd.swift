@@ -153,7 +153,11 @@ public final class AppCheckFrontEnd {
         let secret = token.lowercased()
         try await service.storage.perform { store throws(AppCheckFailure) in try store.addDebugToken(secret, id: id, app: app, name: name) }
         // The secret is shown once.
-        return ["name": .string(place + id), "displayName": .string(name), "token": .string(token)]
+        var answer: JSONObject = ["name": .string(place + id), "displayName": .string(name), "token": .string(token)]
+        if !service.settings.hasDebugProvider {
+            answer["warning"] = "this host exchanges no debug tokens; set appCheck.debugProvider to true in functions.json"
+        }
+        return answer
     }
 
     private static func newSecret() -> String {

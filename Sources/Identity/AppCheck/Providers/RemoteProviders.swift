@@ -107,7 +107,13 @@ struct RecaptchaProvider: AttestationProvider {
     var methods: [ExchangeMethod] { [.recaptchaV3] }
 
     func attest(_ request: AttestationRequest) async throws(AppCheckError) -> Attestation {
-        let token = try request.body.required("recaptchaV3Token")
+        let answer = try await Self.answer(try request.body.required("recaptchaV3Token"), settings, client)
+        guard let score = answer["score"]?.double, score >= settings.scoreMin else { throw .rejected }
+        return Attestation()
+    }
+
+    /// What Google says about a token that it has made for the site.
+    static func answer(_ token: String, _ settings: RecaptchaSettings, _ client: ProviderClient) async throws(AppCheckError) -> JSONObject {
         let form = "secret=\(FormText.encoded(settings.secret))&response=\(FormText.encoded(token))"
         let answer = try await client.json(
             ClientRequest(
@@ -115,9 +121,38 @@ struct RecaptchaProvider: AttestationProvider {
         // A wrong secret is a mistake of this host's operator.
         let problems = answer["error-codes"]?.array?.compactMap(\.string) ?? []
         if problems.contains(where: { $0.hasSuffix("input-secret") }) { throw .unavailable }
-        guard answer["success"]?.bool == true, let score = answer["score"]?.double, score >= settings.scoreMin else { throw .rejected }
+        guard answer["success"]?.bool == true else { throw .rejected }
         guard settings.hostnames.isEmpty || settings.hostnames.contains(answer["hostname"]?.string ?? "") else { throw .rejected }
-        return Attestation()
+        return answer
+    }
+}
+
+/// reCAPTCHA v2, with which people who sign in prove that they are no programs. It has no score.
+public struct RecaptchaCheck: Sendable {
+    /// What a token is worth.
+    public enum Verdict: Sendable {
+        case accepted, rejected
+        /// Google does not answer, or refuses the secret of the host.
+        case unavailable
+    }
+
+    private let settings: RecaptchaSettings
+    private let client: ProviderClient
+
+    /// A check of the tokens of a site.
+    public init(_ settings: RecaptchaSettings, client: HTTPClient) {
+        self.settings = settings
+        self.client = ProviderClient(client: client)
+    }
+
+    /// Asks Google about a token.
+    public func verdict(_ token: String) async -> Verdict {
+        do throws(AppCheckError) {
+            _ = try await RecaptchaProvider.answer(token, settings, client)
+            return .accepted
+        } catch {
+            return error.code == AppCheckError.unavailable.code ? .unavailable : .rejected
+        }
     }
 }
 

@@ -76,7 +76,7 @@ extension AuthenticationFrontEnd {
             do throws(AuthError) {
                 try requireStrength(password, rules)
             } catch {
-                return (form(call.page.texts.passwordNeeds), .badRequest)
+                return (form(call.page.texts.passwordTooWeak), .badRequest)
             }
             guard rules.allowsPassword else { throw AuthError("PASSWORD_LOGIN_DISABLED") }
             let hash = try await hash(password)

@@ -32,6 +32,7 @@ extension AuthenticationFrontEnd {
         guard let info = try call.body.body("phoneEnrollmentInfo") else {
             throw AuthError("INVALID_ARGUMENT", "((Missing phoneEnrollmentInfo.))")
         }
+        try await requirePerson(info, call)
         let phone = try info.text("phoneNumber")
         // A missing number is refused before a function is asked about it.
         let code = try await message(
@@ -96,6 +97,7 @@ extension AuthenticationFrontEnd {
         let phone = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.secondFactorPhone(credential, factor: id, tenant: tenant)
         }
+        try await requirePerson(try call.body.body("phoneSignInInfo"), call)
         let code = try await message("MULTI_FACTOR_SIGN_IN", to: phone, call, tenant: tenant) { store throws(AccountFailure) in
             try store.startSecondFactor(credential, factor: id, tenant: tenant)
         }

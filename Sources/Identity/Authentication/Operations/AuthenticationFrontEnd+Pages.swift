@@ -73,7 +73,11 @@ extension AuthenticationFrontEnd {
     }
 
     private func refusePage(_ exchange: HTTPExchange, _ reason: String) {
-        let body = JSONValue.object(["authEmulator": ["error": .string(reason)]]).serialized()
+        // Development answers as the emulator does.
+        let error: JSONValue =
+            isStrict
+            ? ["error": ["code": 400, "message": .string(reason), "status": "INVALID_ARGUMENT"]] : ["authEmulator": ["error": .string(reason)]]
+        let body = error.serialized()
         exchange.respond(.badRequest, body: body.span) { fields in
             fields.field("Content-Type", "application/json; charset=UTF-8")
             fields.field("X-Content-Type-Options", "nosniff")

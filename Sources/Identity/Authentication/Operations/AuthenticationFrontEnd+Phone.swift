@@ -10,12 +10,33 @@ extension AuthenticationFrontEnd {
         guard let phone = try call.body.text("phoneNumber"), AccountText.isPhone(phone, isStrict: isStrict) else {
             throw AuthError("INVALID_PHONE_NUMBER", "Invalid format.")
         }
+        try await requirePerson(call.body, call)
         let code = try await message("SIGN_IN_OR_SIGN_UP", to: phone, call, tenant: tenant) { store throws(AccountFailure) in
             try store.addSignInMessage(phone, tenant: tenant)
         }
         try await send(code, call)
         return ["sessionInfo": .string(code.sessionInfo)]
     }
+
+    /// Refuses to have a text message sent for a program, if that can be told. Receipts of phones prove nothing here: their SDKs show a
+    /// reCAPTCHA after this refusal.
+    ///
+    /// - Parameter proof: the part of the request with the token.
+    func requirePerson(_ proof: AuthBody?, _ call: AuthCall) async throws(AuthError) {
+        guard isStrict, service.settings.recaptchaSiteKey != nil, !call.isAdministrator else { return }
+        guard let token = try proof?.text("recaptchaToken") else {
+            let receipts = ["iosReceipt", "playIntegrityToken", "safetyNetToken"]
+            throw AuthError(receipts.contains { proof?.has($0) == true } ? "INVALID_APP_CREDENTIAL" : "MISSING_APP_CREDENTIAL")
+        }
+        guard token.utf8.count <= Self.recaptchaBytesMax else { throw AuthError("CAPTCHA_CHECK_FAILED") }
+        switch await service.tools.verifyRecaptcha(token) {
+        case true?: return
+        case false?: throw AuthError("CAPTCHA_CHECK_FAILED")
+        case nil: throw .unavailable
+        }
+    }
+
+    private static var recaptchaBytesMax: Int { 16_384 }
 
     /// Sends a text message. In development it is only kept in the inbox.
     func send(_ code: MessageCode, _ call: AuthCall) async throws(AuthError) {

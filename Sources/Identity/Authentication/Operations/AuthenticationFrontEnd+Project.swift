@@ -11,7 +11,10 @@ extension AuthenticationFrontEnd {
     }
 
     func recaptchaParameters() -> JSONValue {
-        [
+        if let key = service.settings.recaptchaSiteKey {
+            return ["kind": "identitytoolkit#GetRecaptchaParamResponse", "recaptchaSiteKey": .string(key)]
+        }
+        return [
             "kind": "identitytoolkit#GetRecaptchaParamResponse",
             "recaptchaStoken": "This-is-a-fake-token__Dont-send-this-to-the-Recaptcha-service__Auth-Emulator",
             "recaptchaSiteKey": "Fake-key__Do-not-send-this-to-Recaptcha_",

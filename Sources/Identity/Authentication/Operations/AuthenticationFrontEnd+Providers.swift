@@ -155,6 +155,12 @@ extension AuthenticationFrontEnd {
         let token = try await requiredToken(call)
         _ = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.caller(token) }
         guard try call.body.text("providerId") == "apple.com" else { throw AuthError("INVALID_PROVIDER_ID") }
+        // Development has signed nobody in at Apple.
+        guard isStrict else { return .object(JSONObject()) }
+        guard let secret = try call.body.text("token") else { throw AuthError("MISSING_TOKEN") }
+        let kind = try call.body.text("tokenType") ?? ""
+        let result = await service.tools.providers.revoke(apple: secret, kind: RevokedToken(kind))
+        try checked { () throws(AssertionError) in try result.get() }
         return .object(JSONObject())
     }
 }

@@ -73,7 +73,8 @@ struct ActionPage {
 
     /// The requirements for a new password, as a list.
     private func requirements(_ policy: JSONObject?) -> String {
-        let options = PasswordRules.answer(policy)["customStrengthOptions"]
+        let answer = PasswordRules.answer(policy)
+        let options = answer["enforcementState"]?.string == "ENFORCE" ? answer["customStrengthOptions"] : nil
         var items = [PageTexts.filled(texts.lengthMin, ["COUNT": "\(max(options?["minPasswordLength"]?.int ?? 6, 6))"])]
         if let most = options?["maxPasswordLength"]?.int, most < 4096 { items.append(PageTexts.filled(texts.lengthMax, ["COUNT": "\(most)"])) }
         let kinds = [

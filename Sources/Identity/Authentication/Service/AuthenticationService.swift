@@ -22,6 +22,8 @@ public struct AuthenticationSettings: Sendable {
     public var applicationName = ""
     /// Whether the host uses TLS.
     public var isTLS = false
+    /// The public key of the site whose reCAPTCHA a text message needs; nil: none is needed.
+    public var recaptchaSiteKey: String?
     /// Whether an administrator may read the codes of messages in production too, from this machine.
     public var hasTestHooks = false
     /// Service accounts whose custom tokens are accepted in production.
@@ -53,6 +55,8 @@ public struct AuthenticationTools: Sendable {
     public var providers: ProviderDirectory
     /// The functions that sign-ups, sign-ins and messages wait for.
     public var functions = BlockingCaller.none
+    /// Asks whether a token of reCAPTCHA is right; nil if it cannot be found out.
+    public var verifyRecaptcha: @Sendable (String) async -> Bool? = { _ in nil }
     /// Sends a mail or a text message.
     public var send: @Sendable (AccountMessage) async -> Bool
 

@@ -47,6 +47,28 @@ struct Scopes: OptionSet, Sendable, Hashable {
 
     init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// The names of what accounts can be bounded to, in the API and on the command line.
+    static let names: [(name: String, scope: Scopes)] = [("auth", .users), ("database", .database), ("messaging", .messaging)]
+
+    /// These names; nil if one is unknown, or there is none.
+    init?(names: [String]) {
+        var found: Scopes = []
+        for name in names {
+            guard let scope = Self.names.first(where: { $0.name == name })?.scope else { return nil }
+            found.insert(scope)
+        }
+        guard !found.isEmpty else { return nil }
+        self = found
+    }
+
+    var names: [String] { Self.names.filter { contains($0.scope) }.map(\.name) }
+
+    /// What remains of requested scopes within the bounds of an account. Scopes for everything become those of the bounds.
+    func within(_ bounds: Scopes?) -> Scopes {
+        guard let bounds else { return self }
+        return contains(.cloudPlatform) ? bounds : intersection(bounds)
+    }
+
     /// Whether they permit sending.
     var allowMessaging: Bool { !isDisjoint(with: [.messaging, .cloudPlatform]) }
 

@@ -7,8 +7,12 @@ final class LiveAccounts: Sendable {
         var project: String
         var keyID: String
         var publicKey: [UInt8]
+        var signsCustomTokens: Bool
 
-        init(_ account: ServiceAccount) { (project, keyID, publicKey) = (account.project, account.keyID, account.publicKey) }
+        init(_ account: ServiceAccount) {
+            (project, keyID, publicKey) = (account.project, account.keyID, account.publicKey)
+            signsCustomTokens = account.signsCustomTokens
+        }
     }
 
     /// Nil while the store is not open.
@@ -29,9 +33,10 @@ final class LiveAccounts: Sendable {
 
     func remove(email: String) { accounts.withLock { $0?[email] = nil } }
 
-    /// The key of an account: its id, and the public key in DER. Nil if there is no such account, or while the accounts are not known.
+    /// The key with which an account signs custom tokens: its id, and the public key in DER. Nil if no such account may, or while the accounts
+    /// are not known.
     func key(of email: String, project: String) -> (id: String, publicKey: [UInt8])? {
-        guard let account = accounts.withLock({ $0?[email] }), account.project == project else { return nil }
+        guard let account = accounts.withLock({ $0?[email] }), account.project == project, account.signsCustomTokens else { return nil }
         return (account.keyID, account.publicKey)
     }
 

@@ -74,8 +74,10 @@ struct TokenGrant: Sendable {
     /// Whether the account has signed the assertion.
     func isSigned(by account: ServiceAccount) -> Bool { account.hasSigned(signed, signature) }
 
-    /// The content of the access token.
-    func content(for account: ServiceAccount, now: Int64) -> String {
-        "\(now + Self.tokenSeconds)|\(scopes.rawValue)|\(account.project)|\(account.email)|\(account.keyID)"
+    /// The content of the access token, for the requested scopes that the account may have; nil if it may have none of them.
+    func content(for account: ServiceAccount, now: Int64) -> String? {
+        let scopes = scopes.within(account.bounds)
+        guard !scopes.isEmpty else { return nil }
+        return "\(now + Self.tokenSeconds)|\(scopes.rawValue)|\(account.project)|\(account.email)|\(account.keyID)"
     }
 }

@@ -18,6 +18,7 @@ extension MessagingFrontEnd {
                     [
                         "client_email": .string(account.email), "private_key_id": .string(account.keyID),
                         "createTime": .string(Timestamp.text(milliseconds: account.created)),
+                        "scopes": .array((account.bounds?.names ?? Scopes.names.map(\.name)).map { .string($0) }),
                     ]
                 }
                 return .success(["credentials": .array(accounts)])
@@ -35,13 +36,14 @@ extension MessagingFrontEnd {
     private func createAccount(_ exchange: HTTPExchange, _ project: MessagingProject, _ body: JSONObject) throws(MessagingError) {
         let name = body["name"]?.string ?? "hearth-messaging"
         guard ServiceAccount.isName(name) else { throw .field("name", "must be 1 to 63 of the characters a-z, 0-9 and -") }
+        let bounds = try Self.bounds(body["scopes"])
         let address = "\(service.settings.isTLS ? "https" : "http")://\(exchange.host.string())/token"
         let now = embedded.clock.now
         let answer = LoopBound(exchange, loop: loop)
         let (loop, embedded) = (loop, embedded)
         // Finding the primes of a key takes a good part of a second.
         Task {
-            let made = await loop.offload { ServiceAccount.make(name: name, project: project.id, tokenURI: address, now: now) }
+            let made = await loop.offload { ServiceAccount.make(name: name, project: project.id, tokenURI: address, bounds: bounds, now: now) }
             loop.post {
                 guard let (account, file) = made else { return MessagingAnswer.refuse(answer.value, .internalError) }
                 embedded.ask(on: loop) { (result: Result<JSONValue, MessagingError>) in MessagingAnswer.finish(answer.value, result) }
@@ -51,6 +53,16 @@ extension MessagingFrontEnd {
                 }
             }
         }
+    }
+
+    /// The bounds of a new account; nil for everything.
+    private static func bounds(_ given: JSONValue?) throws(MessagingError) -> Scopes? {
+        guard let given, !given.isNull else { return nil }
+        let names = given.array?.map { $0.string ?? "" } ?? []
+        guard let bounds = Scopes(names: names) else {
+            throw .field("scopes", "must be a list of \(Scopes.names.map(\.name).joined(separator: ", "))")
+        }
+        return bounds
     }
 
     // MARK: Access tokens
@@ -70,20 +82,31 @@ extension MessagingFrontEnd {
         } catch {
             return Self.refuse(exchange, error)
         }
-        embedded.ask(on: loop) { [service] (result: Result<String, MessagingError>) in
-            guard case .success(let content) = result else {
+        embedded.ask(on: loop) { [service] (result: Result<Grant, MessagingError>) in
+            guard case .success(let grant) = result else {
                 return Self.refuse(exchange, TokenGrant.Refusal(code: "temporarily_unavailable", description: "Try again."), .serviceUnavailable)
             }
-            guard !content.isEmpty else {
-                return Self.refuse(exchange, .invalidGrant("Invalid JWT Signature, or an account that does not exist here."))
+            let content: String
+            switch grant {
+            case .content(let granted): content = granted
+            case .noAccount: return Self.refuse(exchange, .invalidGrant("Invalid JWT Signature, or an account that does not exist here."))
+            case .noScope:
+                return Self.refuse(exchange, TokenGrant.Refusal(code: "invalid_scope", description: "The account may have none of these scopes."))
             }
             let token = service.tokens.seal(content, for: .access)
             MessagingAnswer.json(
                 exchange, ["access_token": .string(token), "expires_in": .int(TokenGrant.tokenSeconds), "token_type": "Bearer"])
         } _: { _, store throws(StoreFailure) in
-            guard let account = try store.account(email: request.email), request.isSigned(by: account) else { return .success("") }
-            return .success(request.content(for: account, now: now))
+            guard let account = try store.account(email: request.email), request.isSigned(by: account) else { return .success(.noAccount) }
+            return .success(request.content(for: account, now: now).map { .content($0) } ?? .noScope)
         }
+    }
+
+    /// What the store says about the request of an account.
+    private enum Grant: Sendable {
+        /// The content of the access token.
+        case content(String)
+        case noAccount, noScope
     }
 
     private static func refuse(_ exchange: HTTPExchange, _ refusal: TokenGrant.Refusal, _ status: HTTPStatus = .badRequest) {

@@ -1,12 +1,13 @@
 import SQLite
 
 extension MessagingStore {
+    private static let accountColumns =
+        "SELECT email, project, keyID, publicKey, created, (SELECT scopes FROM accountScopes WHERE accountScopes.email = account.email) FROM account"
+
     func account(email: String) throws(SQLiteError) -> ServiceAccount? {
-        try connection.with("SELECT project, keyID, publicKey, created FROM account WHERE email = ?1") { row throws(SQLiteError) in
+        try connection.with("\(Self.accountColumns) WHERE email = ?1") { row throws(SQLiteError) in
             row.bind(.text(email), at: 1)
-            guard try row.step() else { return nil }
-            return ServiceAccount(
-                email: email, project: row.text(at: 0), keyID: row.text(at: 1), publicKey: [UInt8](row.bytes(at: 2)), created: row.integer(at: 3))
+            return try row.step() ? ServiceAccount(row) : nil
         }
     }
 
@@ -14,36 +15,45 @@ extension MessagingStore {
         try connection.run(
             "INSERT OR REPLACE INTO account(email, project, keyID, publicKey, created) VALUES(?1, ?2, ?3, ?4, ?5)", .text(account.email),
             .text(account.project), .text(account.keyID), .blob(account.publicKey), .integer(account.created))
+        try connection.run("DELETE FROM accountScopes WHERE email = ?1", .text(account.email))
+        guard let bounds = account.bounds else { return }
+        try connection.run(
+            "INSERT INTO accountScopes(email, scopes) VALUES(?1, ?2)", .text(account.email), .integer(Int64(bounds.rawValue)))
     }
 
     func accounts(project: String) throws(SQLiteError) -> [ServiceAccount] {
-        let sql = "SELECT email, keyID, created FROM account WHERE project = ?1 ORDER BY email LIMIT 1000"
-        return try connection.with(sql) { row throws(SQLiteError) in
+        try connection.with("\(Self.accountColumns) WHERE project = ?1 ORDER BY email LIMIT 1000") { row throws(SQLiteError) in
             row.bind(.text(project), at: 1)
             var found: [ServiceAccount] = []
-            while try row.step() {
-                found.append(
-                    ServiceAccount(email: row.text(at: 0), project: project, keyID: row.text(at: 1), publicKey: [], created: row.integer(at: 2)))
-            }
+            while try row.step() { found.append(ServiceAccount(row)) }
             return found
         }
     }
 
-    /// All accounts, without their keys.
+    /// All accounts.
     func accounts() throws(SQLiteError) -> [ServiceAccount] {
-        try connection.with("SELECT email, project, keyID, created FROM account") { row throws(SQLiteError) in
+        try connection.with(Self.accountColumns) { row throws(SQLiteError) in
             var found: [ServiceAccount] = []
-            while try row.step() {
-                found.append(
-                    ServiceAccount(
-                        email: row.text(at: 0), project: row.text(at: 1), keyID: row.text(at: 2), publicKey: [], created: row.integer(at: 3)))
-            }
+            while try row.step() { found.append(ServiceAccount(row)) }
             return found
         }
     }
 
     /// - Returns: whether the account existed.
     func removeAccount(email: String, project: String) throws(SQLiteError) -> Bool {
-        try connection.run("DELETE FROM account WHERE email = ?1 AND project = ?2", .text(email), .text(project)) > 0
+        guard try connection.run("DELETE FROM account WHERE email = ?1 AND project = ?2", .text(email), .text(project)) > 0 else { return false }
+        try connection.run("DELETE FROM accountScopes WHERE email = ?1", .text(email))
+        return true
+    }
+}
+
+extension ServiceAccount {
+    /// The account of a row with the columns of `accountColumns`.
+    fileprivate init(_ row: Statement) {
+        // No account is bounded to nothing: 0 stands for the missing row.
+        let bounds = Scopes(rawValue: Int(row.integer(at: 5)))
+        self.init(
+            email: row.text(at: 0), project: row.text(at: 1), keyID: row.text(at: 2), publicKey: [UInt8](row.bytes(at: 3)),
+            created: row.integer(at: 4), bounds: bounds.isEmpty ? nil : bounds)
     }
 }

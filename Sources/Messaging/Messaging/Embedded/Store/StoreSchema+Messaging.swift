@@ -9,6 +9,7 @@ extension StoreSchema {
     /// - `pending`: a row for each device that a message waits for. Deleted when the device acknowledges it, or when it expires.
     /// - `fanout`: the progress of messages to many devices that have not been distributed completely.
     /// - `outcome`: the outcome of a message at a device.
+    /// - `accountScopes`: the bounds of service accounts that may not do everything, as `Scopes.rawValue`.
     /// - `installation`: the owner of a device's registration. Kept for some time after the device has unregistered.
     static let messaging = StoreSchema(
         kind: "a store of messages", applicationID: 0x486D_7367, migrations: [messagingTables], additions: messagingAdditions)
@@ -45,6 +46,7 @@ extension StoreSchema {
     private static let messagingAdditions = """
         UPDATE device SET seen = created + 1
             WHERE seen = created AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'installation');
+        CREATE TABLE IF NOT EXISTS accountScopes (email TEXT PRIMARY KEY, scopes INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS installation (fid TEXT PRIMARY KEY, owner TEXT NOT NULL, gone INTEGER NOT NULL) WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS installationGone ON installation(gone) WHERE gone > 0;
         CREATE INDEX IF NOT EXISTS deviceNew ON device(created) WHERE seen = created;
