@@ -69,6 +69,8 @@ def configuration(profile, wanted, facebook_url, folder, keys, apple):
             'issuers': facebook['issuers'], 'trustEmail': facebook['trustEmail'], 'timeoutSeconds': facebook['timeoutMs'] / 1000}
     if 'rateLimit' in wanted:
         auth['rateLimit'] = {{'windowSec': 'windowSeconds'}.get(name, name): value for name, value in wanted['rateLimit'].items()}
+    if 'limits' in wanted:
+        auth['limits'] = wanted['limits']
     if profile == 'strict':
         auth |= {'apiKeys': [VARIABLES['apiKey']], 'testHooks': wanted['testHooks']}
     check = {'projectNumber': wanted['projectNumber'], 'apps': [VARIABLES['appId']]}
