@@ -120,8 +120,8 @@ struct SignInTests {
         while true {
             let after = seen.last ?? ""
             let page = try fixture.run { store throws(AccountFailure) in try store.users(tenant: "", after: after, limit: 10) }
-            seen += page.map(\.uid)
-            if page.count < 10 { break }
+            seen += page.users.map(\.uid)
+            if !page.mayHaveMore { break }
         }
         #expect(seen == seen.sorted())
         #expect(Set(seen).count == 25)

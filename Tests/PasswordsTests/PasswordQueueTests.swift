@@ -83,6 +83,28 @@ import Testing
         #expect(try await queue.run { 7 } == 7)
     }
 
+    /// One client fills its part of the queue, and another still gets in.
+    @Test func oneClientDoesNotFillTheQueue() async throws {
+        let queue = PasswordQueue(threadsMax: 1, waitingMax: 10, waitingPerClientMax: 2)
+        let latch = Latch()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await queue.run { latch.run() } }
+            while !latch.hasStarted { await Task.yield() }
+            for _ in 0..<5 {
+                group.addTask {
+                    do throws(PasswordFailure) { try await queue.run(for: "greedy") {} } catch { latch.refuse() }
+                }
+            }
+            while latch.refused < 3 { await Task.yield() }
+            group.addTask {
+                do throws(PasswordFailure) { try await queue.run(for: "other") {} } catch { latch.refuse() }
+            }
+            latch.release()
+            await group.waitForAll()
+        }
+        #expect(latch.refused == 3)
+    }
+
     @Test func threadsHaveLowPriority() async throws {
         let queue = PasswordQueue(threadsMax: 1)
         let mine = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)

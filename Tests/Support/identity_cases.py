@@ -71,6 +71,8 @@ def configuration(profile, wanted, facebook_url, folder, keys, apple):
         auth['rateLimit'] = {{'windowSec': 'windowSeconds'}.get(name, name): value for name, value in wanted['rateLimit'].items()}
     if 'nativeApps' in wanted:
         auth['nativeApps'] = wanted['nativeApps']
+    if 'limits' in wanted:
+        auth['limits'] = wanted['limits']
     if profile == 'strict':
         auth |= {'apiKeys': [VARIABLES['apiKey']], 'testHooks': wanted['testHooks']}
     check = {'projectNumber': wanted['projectNumber'], 'apps': [VARIABLES['appId']]}

@@ -4,15 +4,34 @@ import Synchronization
 
 /// Runs derivations on threads of its own: at most one a processor, with a bounded number of jobs that wait. Thread-safe.
 ///
+/// Clients take turns, and none may have more than a part of the jobs that wait: a client that sends many keeps nobody else waiting for long.
+///
 /// The threads have a lower priority than the loops, and end when nothing is left to do. They are not those of `EventLoop.offload`, because files
 /// would wait behind hashes there.
 public final class PasswordQueue: Sendable {
     private struct State: ~Copyable {
         var threads = 0
-        /// In order of arrival; those before `next` have been taken.
-        var jobs: [(@Sendable () -> Void)?] = []
-        var next = 0
-        var waiting: Int { jobs.count - next }
+        /// The jobs of each client that has any, in order of arrival.
+        var jobs: [String: [@Sendable () -> Void]] = [:]
+        /// These clients, the next one first.
+        var turns: [String] = []
+        /// All jobs that wait.
+        var waiting = 0
+
+        mutating func add(_ job: @escaping @Sendable () -> Void, of client: String) {
+            if jobs[client] == nil { turns.append(client) }
+            jobs[client, default: []].append(job)
+            waiting += 1
+        }
+
+        mutating func take() -> (@Sendable () -> Void)? {
+            guard !turns.isEmpty else { return nil }
+            let client = turns.removeFirst()
+            guard let job = jobs[client]?.removeFirst() else { return nil }
+            waiting -= 1
+            if jobs[client]?.isEmpty == true { jobs[client] = nil } else { turns.append(client) }
+            return job
+        }
     }
 
     private enum Place {
@@ -21,6 +40,7 @@ public final class PasswordQueue: Sendable {
 
     private let threadsMax: Int
     private let waitingMax: Int
+    private let waitingPerClientMax: Int
     private let state = Mutex(State())
 
     /// The "nice" value of the threads.
@@ -29,27 +49,31 @@ public final class PasswordQueue: Sendable {
     /// - Parameters:
     ///   - threadsMax: the most jobs at a time; each needs the memory of a derivation (32 MiB).
     ///   - waitingMax: the most jobs that wait.
-    public init(threadsMax: Int = Processors.available, waitingMax: Int = 256) {
+    ///   - waitingPerClientMax: the most of one client.
+    public init(threadsMax: Int = Processors.available, waitingMax: Int = 256, waitingPerClientMax: Int = 64) {
         self.threadsMax = max(threadsMax, 1)
         self.waitingMax = waitingMax
+        self.waitingPerClientMax = waitingPerClientMax
     }
 
     /// Runs `work` on a thread of the queue. The caller continues where it was.
     ///
+    /// - Parameter client: for whom; such as an address.
     /// - Throws: ``PasswordFailure/busy`` at once if too many jobs wait.
-    public func run<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async throws(PasswordFailure) -> Answer {
+    public func run<Answer: Sendable>(for client: String = "", _ work: @escaping @Sendable () -> Answer) async throws(PasswordFailure) -> Answer {
         let answer: Answer? = await withCheckedContinuation { continuation in
-            if !add({ continuation.resume(returning: work()) }) { continuation.resume(returning: nil) }
+            if !add({ continuation.resume(returning: work()) }, of: client) { continuation.resume(returning: nil) }
         }
         guard let answer else { throw .busy }
         return answer
     }
 
-    private func add(_ job: @escaping @Sendable () -> Void) -> Bool {
+    private func add(_ job: @escaping @Sendable () -> Void, of client: String) -> Bool {
         let place = state.withLock { state in
             // A job that gets a thread does not wait.
-            guard state.waiting < waitingMax || state.threads < threadsMax else { return Place.none }
-            state.jobs.append(job)
+            let hasRoom = state.waiting < waitingMax && (state.jobs[client]?.count ?? 0) < waitingPerClientMax
+            guard hasRoom || state.threads < threadsMax else { return Place.none }
+            state.add(job, of: client)
             guard state.threads < threadsMax else { return .queued }
             state.threads += 1
             return .needsThread
@@ -75,20 +99,9 @@ public final class PasswordQueue: Sendable {
 
     private func take() -> (@Sendable () -> Void)? {
         state.withLock { state in
-            guard state.next < state.jobs.count else {
-                state.jobs.removeAll(keepingCapacity: true)
-                state.next = 0
-                state.threads -= 1
-                return nil
-            }
-            let job = state.jobs[state.next]
-            state.jobs[state.next] = nil
-            state.next += 1
-            if state.next >= 64, state.next * 2 > state.jobs.count {
-                state.jobs.removeFirst(state.next)
-                state.next = 0
-            }
-            return job
+            if let job = state.take() { return job }
+            state.threads -= 1
+            return nil
         }
     }
 }

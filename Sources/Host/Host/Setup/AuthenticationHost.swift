@@ -64,6 +64,7 @@ struct AuthenticationHost {
         var tools = try AuthenticationTools(
             configuration, idKeys: idKeys, cookieKeys: cookieKeys, notices: notices, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
         tools.functions = BlockingCaller(functions)
+        tools.didNotSend = { log.warning("a notice to a user was not sent", metadata: ["of": "auth", "reason": "\($0)"]) }
         tools.addTokens(configuration, directory: directory, cookieKeys: cookieKeys, report: report)
         var settings = try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess)
         settings.serviceAccounts.others = ownAccount

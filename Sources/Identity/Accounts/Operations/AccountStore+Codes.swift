@@ -32,11 +32,20 @@ public struct EmailCode: Sendable {
 extension AccountStore {
     /// Makes a code.
     ///
-    /// - Parameter link: makes the link for a code.
+    /// - Parameters:
+    ///   - uid: the user for whom the code is; every purpose but signing in needs one.
+    ///   - isNotice: whether the mail tells the user of a change, with a limit of its own.
+    ///   - link: makes the link for a code.
     public func addCode(
-        _ purpose: EmailCode.Purpose, email: String, newEmail: String? = nil, uid: String? = nil, tenant: String, link: (String) -> String
+        _ purpose: EmailCode.Purpose, email: String, newEmail: String? = nil, uid: String? = nil, tenant: String, isNotice: Bool = false,
+        link: (String) -> String
     ) throws(AccountFailure) -> EmailCode {
-        try countMail(to: email, tenant: tenant, isReset: purpose == .PASSWORD_RESET)
+        if isNotice {
+            try countNotice(to: email, tenant: tenant)
+        } else {
+            let receiver = purpose == .VERIFY_AND_CHANGE_EMAIL ? newEmail ?? email : email
+            try countMail(to: receiver, tenant: tenant, isReset: purpose == .PASSWORD_RESET)
+        }
         let code = SecretText.letters(54)
         let made = EmailCode(purpose: purpose, email: email, newEmail: newEmail, code: code, link: link(code))
         let lifeSeconds = policy.isStrict ? purpose.lifeSeconds : 365 * 86_400
@@ -57,6 +66,32 @@ extension AccountStore {
 
     // MARK: Using codes
 
+    /// Removes what was sent to a user, or waits for one: codes, messages and proofs are good for the account as it was.
+    ///
+    /// - Parameter withNotices: whether the links of notices end too, by which the owner undoes the changes of an intruder.
+    func removeSecrets(of user: UserRecord, withNotices: Bool = false) throws(AccountFailure) {
+        guard policy.isStrict else { return }
+        for table in ["code", "message", "proof"] {
+            let kept = table == "code" && !withNotices ? " AND type NOT IN ('RECOVER_EMAIL', 'REVERT_SECOND_FACTOR_ADDITION')" : ""
+            try run("DELETE FROM \(table) WHERE tenant = ?1 AND uid = ?2\(kept)", .text(user.tenant), .text(user.uid))
+        }
+    }
+
+    /// Ends everything by which a stranger could have access to an account that was registered with an e-mail of which nothing was known: what gives
+    /// access by itself, and what would give it back later. The caller stores the user.
+    func purge(_ user: inout UserRecord) throws(AccountFailure) {
+        user.passwordHash = nil
+        user.importedHash = nil
+        user.phone = nil
+        user.providers = []
+        try revokeTokens(of: &user)
+        guard policy.isStrict else { return }
+        user.factors = []
+        user.initialEmail = nil
+        user.usesEmailLink = false
+        try removeSecrets(of: user, withNotices: true)
+    }
+
     /// Makes links invalid that could change the password of an e-mail: it has changed without them.
     func removeResetCodes(of email: String?, tenant: String) throws(AccountFailure) {
         try run(
@@ -67,17 +102,15 @@ extension AccountStore {
     /// Sets the password of the user of a reset code.
     public func resetPassword(_ secret: String, hash: String, tenant: String) throws(AccountFailure) -> StoredCode {
         let code = try code(secret, tenant: tenant)
-        guard code.purpose == .PASSWORD_RESET, var user = try user(email: code.email, tenant: tenant) else {
-            throw AccountFailure("INVALID_OOB_CODE")
-        }
+        guard code.purpose == .PASSWORD_RESET, var user = try owner(of: code, tenant: tenant) else { throw AccountFailure("INVALID_OOB_CODE") }
         try removeResetCodes(of: code.email, tenant: tenant)
+        if user.isEmailVerified || !policy.isStrict { try revokeTokens(of: &user) } else { try purge(&user) }
         user.passwordHash = hash
         user.importedHash = nil
         user.passwordChanged = now
         user.isEmailVerified = true
         // An intruder may have linked other providers.
         user.providers = []
-        try revokeTokens(of: &user)
         try putWithLinks(user)
         try forgetFailures("password \(tenant) \(code.email)")
         return code
@@ -86,94 +119,85 @@ extension AccountStore {
     /// Verifies, changes or restores an e-mail.
     public func applyCode(_ secret: String, tenant: String) throws(AccountFailure) -> UserRecord {
         let code = try code(secret, tenant: tenant)
+        guard code.purpose != .PASSWORD_RESET, code.purpose != .EMAIL_SIGNIN, var user = try owner(of: code, tenant: tenant) else {
+            throw AccountFailure("INVALID_OOB_CODE")
+        }
+        try removeCode(secret)
         switch code.purpose {
-        case .VERIFY_EMAIL:
-            guard var user = try user(email: code.email, tenant: tenant) else { throw AccountFailure("INVALID_OOB_CODE") }
-            try removeCode(secret)
-            user.isEmailVerified = true
-            try put(user)
-            return user
         case .VERIFY_AND_CHANGE_EMAIL:
-            guard var user = try user(email: code.email, tenant: tenant), let email = code.newEmail else { throw AccountFailure("INVALID_OOB_CODE") }
-            try removeCode(secret)
-            if let owner = try self.user(email: email, tenant: tenant), owner.uid != user.uid { throw AccountFailure("EMAIL_EXISTS") }
-            user.email = email
-            user.isEmailVerified = true
-            try revokeTokens(of: &user)
-            try put(user)
-            return user
+            guard let email = code.newEmail else { throw AccountFailure("INVALID_OOB_CODE") }
+            try change(&user, toVerified: email)
         case .RECOVER_EMAIL:
-            guard let uid = code.uid, var user = try user(uid, tenant: tenant) else { throw AccountFailure("INVALID_OOB_CODE") }
-            if let owner = try self.user(email: code.email, tenant: tenant), owner.uid != user.uid { throw AccountFailure("EMAIL_EXISTS") }
-            try removeCode(secret)
-            user.email = code.email
-            user.isEmailVerified = true
-            try revokeTokens(of: &user)
-            try put(user)
-            return user
+            try change(&user, toVerified: code.email)
+            // Another change can be undone too.
+            if policy.isStrict { user.initialEmail = nil }
         case .REVERT_SECOND_FACTOR_ADDITION:
-            guard let uid = code.uid, var user = try user(uid, tenant: tenant) else { throw AccountFailure("INVALID_OOB_CODE") }
-            try removeCode(secret)
-            user.factors.removeAll { $0.id == code.factorID }
+            user.factors.removeAll { code.factorID?.isExactly($0.id) ?? false }
             // An intruder who has added a factor is signed in.
             try revokeTokens(of: &user)
-            try put(user)
-            return user
-        case .PASSWORD_RESET, .EMAIL_SIGNIN: throw AccountFailure("INVALID_OOB_CODE")
+        case .VERIFY_EMAIL, .PASSWORD_RESET, .EMAIL_SIGNIN: user.isEmailVerified = true
         }
+        try put(user)
+        return user
+    }
+
+    private func change(_ user: inout UserRecord, toVerified email: String) throws(AccountFailure) {
+        if let owner = try self.user(email: email, tenant: user.tenant), !owner.isSameUser(as: user) { throw AccountFailure("EMAIL_EXISTS") }
+        user.email = email
+        user.isEmailVerified = true
+        try revokeTokens(of: &user)
     }
 
     /// Makes the code by which a user removes a second factor that another person has added. Nil if the user has no e-mail.
     public func addRevertingCode(_ factor: SecondFactor, of user: UserRecord, link: (String) -> String) throws(AccountFailure) -> EmailCode? {
         guard let email = user.email else { return nil }
         var code = try addCode(
-            .REVERT_SECOND_FACTOR_ADDITION, email: email, newEmail: factor.id, uid: user.uid, tenant: user.tenant, link: link)
+            .REVERT_SECOND_FACTOR_ADDITION, email: email, newEmail: factor.id, uid: user.uid, tenant: user.tenant, isNotice: true, link: link)
         code.newEmail = nil
         code.factor = factor
         return code
     }
 
-    /// The second factor that a code removes; nil for codes for something else, and if it was removed already.
-    public func factor(of code: StoredCode, tenant: String) throws(AccountFailure) -> SecondFactor? {
-        guard let id = code.factorID, let uid = code.uid else { return nil }
-        return try user(uid, tenant: tenant)?.factors.first { $0.id == id }
-    }
-
     /// Signs in with the code of a link.
     ///
-    /// - Parameter token: the caller, if the e-mail is to be linked.
+    /// - Parameters:
+    ///   - token: the caller, if the e-mail is to be linked.
+    ///   - recoveryLink: makes the link for the code by which a change of the caller's e-mail can be undone.
     public func signIn(
-        emailCode secret: String, email: String, tenant: String, caller token: CallerToken?
+        emailCode secret: String, email: String, tenant: String, caller token: CallerToken?, recoveryLink: (String) -> String = { $0 }
     ) throws(AccountFailure) -> SignedIn {
         let code = try code(secret, tenant: tenant)
         guard code.purpose == .EMAIL_SIGNIN else { throw AccountFailure("INVALID_OOB_CODE") }
-        guard code.email == email else { throw AccountFailure("INVALID_EMAIL", "The email provided does not match the sign-in email address.") }
+        guard code.email.isExactly(email) else {
+            throw AccountFailure("INVALID_EMAIL", "The email provided does not match the sign-in email address.")
+        }
         try removeCode(secret)
-        let owner = try user(email: email, tenant: tenant)
+        let owner = try user(email: code.email, tenant: tenant)
         guard let token else {
             var user = owner ?? UserRecord(tenant: tenant, uid: newIdentifier(), created: now)
             if user.isDisabled { throw AccountFailure("USER_DISABLED") }
             if owner != nil, !user.isEmailVerified, policy.isStrict {
-                // A stranger who never had this e-mail may have registered with it: everything that gives access ends.
-                user.passwordHash = nil
-                user.importedHash = nil
-                user.phone = nil
-                user.providers = []
-                try revokeTokens(of: &user)
+                try purge(&user)
                 try putWithLinks(user)
             }
-            user.email = email
+            user.email = code.email
             user.isEmailVerified = true
             user.usesEmailLink = true
             if owner == nil { user = try createDecided(user, method: "password") }
             return try finish(user, isNew: owner == nil, provider: "password")
         }
         var user = try caller(token, tenant: tenant)
-        if let owner, owner.uid != user.uid { throw AccountFailure("EMAIL_EXISTS") }
-        user.email = email
+        try requireRecent(token)
+        if let owner, !owner.isSameUser(as: user) { throw AccountFailure("EMAIL_EXISTS") }
+        let oldEmail = user.email
+        user.email = code.email
         user.isEmailVerified = true
         user.usesEmailLink = true
-        return try goOn(user, token, provider: "password")
+        if let oldEmail, !user.hasEmail(oldEmail) { try revokeTokens(of: &user) }
+        let recovery = try addRecovery(of: &user, from: oldEmail, token, link: recoveryLink)
+        var result = try goOn(user, token, provider: "password")
+        result.recovery = recovery
+        return result
     }
 }
 
@@ -204,7 +228,23 @@ extension AccountReader {
         }
         guard let row else { throw AccountFailure("INVALID_OOB_CODE") }
         guard row.1 > now else { throw AccountFailure("EXPIRED_OOB_CODE") }
+        if row.0.purpose != .EMAIL_SIGNIN, try owner(of: row.0, tenant: tenant) == nil { throw AccountFailure("INVALID_OOB_CODE") }
         return row.0
+    }
+
+    /// The user for whom a code was made. Nil if the user is gone, or has another e-mail than the one to which the code was sent: somebody else may
+    /// have that e-mail now, or read its mails.
+    func owner(of code: StoredCode, tenant: String) throws(AccountFailure) -> UserRecord? {
+        guard let uid = code.uid, let user = try user(uid, tenant: tenant) else { return nil }
+        // These undo what an intruder has done, who may have changed the e-mail too.
+        if code.purpose == .RECOVER_EMAIL || code.purpose == .REVERT_SECOND_FACTOR_ADDITION { return user }
+        return user.hasEmail(code.email) ? user : nil
+    }
+
+    /// The second factor that a code removes; nil for codes for something else, and if it was removed already.
+    public func factor(of code: StoredCode, tenant: String) throws(AccountFailure) -> SecondFactor? {
+        guard let id = code.factorID, let uid = code.uid else { return nil }
+        return try user(uid, tenant: tenant)?.factors.first { $0.id.isExactly(id) }
     }
 
     /// The codes that can be read in the inbox, the oldest first.

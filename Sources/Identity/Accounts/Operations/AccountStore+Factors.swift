@@ -5,16 +5,6 @@ import HearthJSON
 extension AccountStore {
     private static var factorsMax: Int { 5 }
 
-    /// The caller, if second factors of this kind can be enrolled.
-    private func enroller(_ token: CallerToken, tenant: String?) throws(AccountFailure) -> UserRecord {
-        let user = try caller(token, tenant: tenant)
-        if ["anonymous", "phone", "custom", "gc.apple.com"].contains(token.provider) {
-            throw AccountFailure("UNSUPPORTED_FIRST_FACTOR", "MFA is not available for the given first factor.")
-        }
-        guard user.isEmailVerified else { throw AccountFailure("UNVERIFIED_EMAIL", "Need to verify email first before enrolling second factors.") }
-        return user
-    }
-
     /// Makes a message with a code for a new factor.
     public func startEnrolment(phone: String?, caller token: CallerToken, tenant: String?) throws(AccountFailure) -> MessageCode {
         let user = try enroller(token, tenant: tenant)
@@ -24,9 +14,6 @@ extension AccountStore {
         guard !user.factors.contains(where: { $0.phone == phone }) else { throw Self.isEnrolled }
         return try addMessage(.enrolment, phone, uid: user.uid, tenant: user.tenant)
     }
-
-    /// Checks that the caller can enrol factors at all.
-    public func requireEnroller(_ token: CallerToken, tenant: String?) throws(AccountFailure) { _ = try enroller(token, tenant: tenant) }
 
     private static var isEnrolled: AccountFailure {
         AccountFailure("SECOND_FACTOR_EXISTS", "Phone number already enrolled as second factor for this account.")
@@ -57,7 +44,7 @@ extension AccountStore {
     ) throws(AccountFailure) -> SignedIn {
         let user = try enroller(token, tenant: tenant)
         let (phone, uid) = try useMessage(.enrolment, sessionInfo, code: code, tenant: user.tenant)
-        guard uid == user.uid else { throw AccountFailure("INVALID_SESSION_INFO") }
+        guard user.uid.isExactly(uid) else { throw AccountFailure("INVALID_SESSION_INFO") }
         guard !user.factors.contains(where: { $0.phone == phone }) else { throw Self.isEnrolled }
         return try enrol(SecondFactor(id: SecretText.identifier(), displayName: displayName, enrolled: now, phone: phone), user, token)
     }
@@ -67,7 +54,7 @@ extension AccountStore {
         sessionInfo: String, code: String, displayName: String?, caller token: CallerToken, tenant: String?
     ) throws(AccountFailure) -> SignedIn {
         let user = try enroller(token, tenant: tenant)
-        guard let proof = try proof(.enrolment, sessionInfo), proof.uid == user.uid, proof.tenant == user.tenant,
+        guard let proof = try proof(.enrolment, sessionInfo), user.uid.isExactly(proof.uid), proof.tenant == user.tenant,
             let secret = proof.content.string.flatMap({ factorSeal.opened($0, "enrolment \(user.uid)") })
         else { throw AccountFailure("INVALID_SESSION_INFO") }
         try requireCodes(of: user)
@@ -100,7 +87,7 @@ extension AccountStore {
     /// Removes a factor of the caller.
     public func withdraw(factor id: String?, caller token: CallerToken, tenant: String?) throws(AccountFailure) -> SignedIn {
         var user = try caller(token, tenant: tenant)
-        guard let index = user.factors.firstIndex(where: { $0.id == id }) else { throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND") }
+        guard let index = user.factors.firstIndex(where: { $0.id.isExactly(id) }) else { throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND") }
         // A stolen token of the first factor alone must not remove the second.
         if token.secondFactor == nil { try requireRecent(token) }
         user.factors.remove(at: index)
@@ -114,27 +101,6 @@ extension AccountStore {
 
     // MARK: Signing in
 
-    private struct Pending {
-        var user: UserRecord
-        var proof: Proof
-    }
-
-    private func pending(_ credential: String, tenant: String) throws(AccountFailure) -> Pending {
-        guard let proof = try proof(.secondFactor, credential), let uid = proof.uid, tenant.isEmpty || tenant == proof.tenant,
-            let user = try user(uid, tenant: proof.tenant)
-        else { throw AccountFailure("INVALID_MFA_PENDING_CREDENTIAL") }
-        if user.isDisabled { throw AccountFailure("USER_DISABLED") }
-        return Pending(user: user, proof: proof)
-    }
-
-    /// The number to which a message with a code for the second factor is sent.
-    public func secondFactorPhone(_ credential: String, factor id: String, tenant: String) throws(AccountFailure) -> String {
-        let pending = try pending(credential, tenant: tenant)
-        guard let factor = pending.user.factors.first(where: { $0.id == id }) else { throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND") }
-        guard let phone = factor.phone else { throw AccountFailure("INVALID_ARGUMENT", "MFA provider not supported!") }
-        return phone
-    }
-
     /// Makes a message with a code for the second factor.
     public func startSecondFactor(_ credential: String, factor id: String, tenant: String) throws(AccountFailure) -> MessageCode {
         let phone = try secondFactorPhone(credential, factor: id, tenant: tenant)
@@ -147,7 +113,7 @@ extension AccountStore {
         let known = try proof(.secondFactor, credential)
         let (phone, uid) = try useMessage(.secondFactor, sessionInfo, code: code, tenant: known?.tenant ?? tenant)
         let pending = try pending(credential, tenant: tenant)
-        guard let factor = pending.user.factors.first(where: { $0.phone == phone }), uid == pending.user.uid else {
+        guard let factor = pending.user.factors.first(where: { $0.phone == phone }), pending.user.uid.isExactly(uid) else {
             throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND")
         }
         return try finish(pending, credential, factor, "phone")
@@ -156,7 +122,7 @@ extension AccountStore {
     /// Ends a sign-in with a one-time code.
     public func finishSecondFactor(_ credential: String, factor id: String, code: String, tenant: String) throws(AccountFailure) -> SignedIn {
         var pending = try pending(credential, tenant: tenant)
-        guard let index = pending.user.factors.firstIndex(where: { $0.id == id }), let secret = pending.user.factors[index].secret else {
+        guard let index = pending.user.factors.firstIndex(where: { $0.id.isExactly(id) }), let secret = pending.user.factors[index].secret else {
             throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND")
         }
         let factor = pending.user.factors[index]
@@ -185,9 +151,46 @@ extension AccountStore {
         var result = SignedIn(user: pending.user)
         // The function for sign-ins was not asked while the second factor was missing.
         let more = try decideSignIn(
-            &result.user, isNew: false, method: session.provider, secondFactor: kind, attributes: session.attributes)
+            &result.user, isNew: false, method: content["method"]?.string ?? session.provider, secondFactor: kind, attributes: session.attributes)
         for (name, value) in more { session.claims[name] = value }
         try begin(session, &result)
         return result
+    }
+}
+
+/// The part of that which only reads.
+extension AccountReader {
+    /// The caller, if second factors of this kind can be enrolled.
+    func enroller(_ token: CallerToken, tenant: String?) throws(AccountFailure) -> UserRecord {
+        let user = try caller(token, tenant: tenant)
+        if ["anonymous", "phone", "custom", "gc.apple.com"].contains(token.provider) {
+            throw AccountFailure("UNSUPPORTED_FIRST_FACTOR", "MFA is not available for the given first factor.")
+        }
+        guard user.isEmailVerified else { throw AccountFailure("UNVERIFIED_EMAIL", "Need to verify email first before enrolling second factors.") }
+        return user
+    }
+
+    /// Checks that the caller can enrol factors at all.
+    public func requireEnroller(_ token: CallerToken, tenant: String?) throws(AccountFailure) { _ = try enroller(token, tenant: tenant) }
+
+    struct Pending {
+        var user: UserRecord
+        var proof: Proof
+    }
+
+    func pending(_ credential: String, tenant: String) throws(AccountFailure) -> Pending {
+        guard let proof = try proof(.secondFactor, credential), let uid = proof.uid, tenant.isEmpty || tenant == proof.tenant,
+            let user = try user(uid, tenant: proof.tenant)
+        else { throw AccountFailure("INVALID_MFA_PENDING_CREDENTIAL") }
+        if user.isDisabled { throw AccountFailure("USER_DISABLED") }
+        return Pending(user: user, proof: proof)
+    }
+
+    /// The number to which a message with a code for the second factor is sent.
+    public func secondFactorPhone(_ credential: String, factor id: String, tenant: String) throws(AccountFailure) -> String {
+        let pending = try pending(credential, tenant: tenant)
+        guard let factor = pending.user.factors.first(where: { $0.id.isExactly(id) }) else { throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND") }
+        guard let phone = factor.phone else { throw AccountFailure("INVALID_ARGUMENT", "MFA provider not supported!") }
+        return phone
     }
 }

@@ -19,14 +19,14 @@ extension AccountStore {
     }
 
     private func refusal(_ user: UserRecord, mayReplace: Bool, _ rules: SignInRules) throws(AccountFailure) -> String? {
-        if let email = user.email, let owner = try self.user(email: email, tenant: user.tenant), owner.uid != user.uid {
+        if let email = user.email, let owner = try self.user(email: email, tenant: user.tenant), !owner.isSameUser(as: user) {
             return "email exists in other account in database"
         }
-        if let phone = user.phone, let owner = try self.user(phone: phone, tenant: user.tenant), owner.uid != user.uid {
+        if let phone = user.phone, let owner = try self.user(phone: phone, tenant: user.tenant), !owner.isSameUser(as: user) {
             return "phone number exists in other account in database"
         }
         for link in user.providers {
-            if let owner = try self.user(provider: link.provider, rawID: link.rawID, tenant: user.tenant), owner.uid != user.uid {
+            if let owner = try self.user(provider: link.provider, rawID: link.rawID, tenant: user.tenant), !owner.isSameUser(as: user) {
                 return "raw id exists in other account in database"
             }
         }

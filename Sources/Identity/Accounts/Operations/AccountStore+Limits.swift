@@ -27,19 +27,36 @@ extension AccountStore {
         try countFailure("sign-up \(customer)", seconds: Self.hour)
     }
 
-    /// Counts a mail.
-    func countMail(to email: String, tenant: String, isReset: Bool) throws(AccountFailure) {
+    /// The refusal of an e-mail that has a user. It tells a client who has an account, so an address gets only as many as it may make users.
+    public func emailIsTaken() throws(AccountFailure) -> AccountFailure {
+        if let customer {
+            let (key, limit) = ("taken \(customer)", policy.limits.signUpsPerAddress)
+            try require(key, limit, Self.tooMany("e-mails of others were named from this address"))
+            try count(key, limit, Self.hour)
+        }
+        return .counted(AuthError("EMAIL_EXISTS"))
+    }
+
+    /// Counts a mail to its receiver, its sender and the day. A link for an administrator is no mail.
+    public func countMail(to email: String, tenant: String, isReset: Bool) throws(AccountFailure) {
+        guard let customer else { return }
         let limits = policy.limits
         let ofAccount = "mail \(tenant) \(email)"
         let refusal = isReset ? AuthError("RESET_PASSWORD_EXCEED_LIMIT") : AuthError("TOO_MANY_ATTEMPTS_TRY_LATER")
         try require(ofAccount, limits.mailsPerAccount, refusal)
-        if let customer { try require("mails \(customer)", limits.mailsPerAddress, Self.tooMany("mails were asked for from this address")) }
-        // A link for an administrator is no mail.
-        if customer != nil { try require("mails of a day", limits.mailsPerDay, Self.quota("mails")) }
+        try require("mails \(customer)", limits.mailsPerAddress, Self.tooMany("mails were asked for from this address"))
+        try require("mails of a day", limits.mailsPerDay, Self.quota("mails"))
         try count(ofAccount, limits.mailsPerAccount, Self.hour)
-        guard let customer else { return }
         try count("mails \(customer)", limits.mailsPerAddress, Self.hour)
         try count("mails of a day", limits.mailsPerDay, Self.day)
+    }
+
+    /// Counts a notice about the security of an account. It has a limit of its own: a stranger who has used up the limits of mails must not keep the
+    /// owner from learning what happens.
+    func countNotice(to email: String, tenant: String) throws(AccountFailure) {
+        let (key, limit) = ("notice \(tenant) \(email)", policy.limits.mailsPerAccount)
+        try require(key, limit, AuthError("TOO_MANY_ATTEMPTS_TRY_LATER"))
+        try count(key, limit, Self.hour)
     }
 
     /// Counts a text message.

@@ -22,7 +22,7 @@ extension AccountStore {
 
     /// Makes a code to sign in with a number.
     public func addSignInMessage(_ phone: String, tenant: String) throws(AccountFailure) -> MessageCode {
-        if let owner = try user(phone: phone, tenant: tenant), owner.hasPhoneFactor { throw AccountFailure.phoneIsNoFirstFactor }
+        if let owner = try user(phone: phone, tenant: tenant), !owner.factors.isEmpty { throw AccountFailure.phoneIsNoFirstFactor }
         return try addMessage(.signIn, phone, uid: nil, tenant: tenant)
     }
 
@@ -104,16 +104,17 @@ extension AccountStore {
         let owner = try user(phone: phone, tenant: tenant)
         if let token {
             var user = try caller(token, tenant: tenant)
-            if let owner, owner.uid != user.uid {
+            try requireRecent(token)
+            if let owner, !owner.isSameUser(as: user) {
                 let secret = try addProof(.phone, tenant: tenant, uid: nil, content: .string(phone), seconds: 3600)
                 return .taken(phone: phone, proof: secret)
             }
-            if user.hasPhoneFactor { throw AccountFailure.phoneIsNoFirstFactor }
+            if !user.factors.isEmpty { throw AccountFailure.phoneIsNoFirstFactor }
             user.phone = phone
             return .signedIn(try goOn(user, token, provider: "phone"))
         }
         if let owner {
-            if owner.hasPhoneFactor { throw AccountFailure.phoneIsNoFirstFactor }
+            if !owner.factors.isEmpty { throw AccountFailure.phoneIsNoFirstFactor }
             return .signedIn(try finish(owner, provider: "phone"))
         }
         guard mayCreate else { throw AccountFailure("USER_NOT_FOUND") }
@@ -125,6 +126,7 @@ extension AccountStore {
 }
 
 extension AccountFailure {
+    /// A message to the phone would take the place of both factors.
     static var phoneIsNoFirstFactor: AccountFailure {
         AccountFailure("UNSUPPORTED_FIRST_FACTOR", "A phone number cannot be set as a first factor on an SMS based MFA user.")
     }

@@ -3,25 +3,6 @@ import SQLite
 
 /// Secrets that prove something for a moment: pending credentials, temporary proofs, sessions of enrolments. And credentials that may be used once.
 extension AccountStore {
-    /// The kinds of proofs. A proof of one kind is never accepted for another.
-    enum ProofKind: String {
-        /// The first factor was right, the second is missing.
-        case secondFactor
-        /// An identity provider's assertion, for another attempt.
-        case assertion
-        /// The caller has a phone number that belongs to another user.
-        case phone
-        /// A secret of one-time codes that is being enrolled.
-        case enrolment
-    }
-
-    struct Proof {
-        var tenant: String
-        var uid: String?
-        var content: JSONValue
-        var attempts: Int
-    }
-
     /// Stores a proof, and returns its secret.
     func addProof(_ kind: ProofKind, tenant: String, uid: String?, content: JSONValue, seconds: Int64) throws(AccountFailure) -> String {
         let secret = SecretText.letters(64)
@@ -29,19 +10,6 @@ extension AccountStore {
             "INSERT INTO proof VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6)", .blob(SecretText.hash(secret)), .text(kind.rawValue), .text(tenant),
             .optional(uid), .text(content.text), .integer(now + seconds * 1000))
         return secret
-    }
-
-    /// The proof of a secret; nil if there is none, or it has expired.
-    func proof(_ kind: ProofKind, _ secret: String) throws(AccountFailure) -> Proof? {
-        try first(
-            "SELECT tenant, uid, content, attempts FROM proof WHERE hash = ?1 AND kind = ?2 AND expires > ?3", .blob(SecretText.hash(secret)),
-            .text(kind.rawValue), .integer(now)
-        ) { row in
-            guard let content = try? JSONValue(parsing: row.text(at: 2)) else { return nil }
-            var uid: String?
-            if case .text(let text) = row.value(at: 1) { uid = text }
-            return Proof(tenant: row.text(at: 0), uid: uid, content: content, attempts: Int(row.integer(at: 3)))
-        }
     }
 
     func removeProof(_ secret: String) throws(AccountFailure) {
@@ -87,5 +55,39 @@ extension AccountStore {
             "DELETE FROM session WHERE hash IN (SELECT hash FROM session WHERE successor IS NOT NULL AND used < ?1 LIMIT \(limit))"
         if try run(sessions, .integer(old)) == limit { isBehind = true }
         return isBehind
+    }
+}
+
+extension AccountReader {
+    /// The kinds of proofs. A proof of one kind is never accepted for another.
+    enum ProofKind: String {
+        /// The first factor was right, the second is missing.
+        case secondFactor
+        /// An identity provider's assertion, for another attempt.
+        case assertion
+        /// The caller has a phone number that belongs to another user.
+        case phone
+        /// A secret of one-time codes that is being enrolled.
+        case enrolment
+    }
+
+    struct Proof {
+        var tenant: String
+        var uid: String?
+        var content: JSONValue
+        var attempts: Int
+    }
+
+    /// The proof of a secret; nil if there is none, or it has expired.
+    func proof(_ kind: ProofKind, _ secret: String) throws(AccountFailure) -> Proof? {
+        try first(
+            "SELECT tenant, uid, content, attempts FROM proof WHERE hash = ?1 AND kind = ?2 AND expires > ?3", .blob(SecretText.hash(secret)),
+            .text(kind.rawValue), .integer(now)
+        ) { row in
+            guard let content = try? JSONValue(parsing: row.text(at: 2)) else { return nil }
+            var uid: String?
+            if case .text(let text) = row.value(at: 1) { uid = text }
+            return Proof(tenant: row.text(at: 0), uid: uid, content: content, attempts: Int(row.integer(at: 3)))
+        }
     }
 }

@@ -35,7 +35,7 @@ extension AccountStore {
             if user.isDisabled { throw AccountFailure("USER_DISABLED") }
             attach(identity, to: &user)
             try putWithLinks(user)
-            if let email = user.email, let asserted = identity.email, email != asserted { result.originalEmail = email }
+            if let email = user.email, let asserted = identity.email, !email.isExactly(asserted) { result.originalEmail = email }
             result.signedIn = try finish(user, provider: identity.provider, attributes: identity.attributes)
             return result
         }
@@ -69,14 +69,9 @@ extension AccountStore {
             return result
         }
         if owner.isDisabled { throw AccountFailure("USER_DISABLED") }
-        if let index = owner.index(of: identity.provider), owner.providers[index].rawID != identity.rawID { result.isEmailRecycled = true }
+        if let index = owner.index(of: identity.provider), !owner.providers[index].rawID.isExactly(identity.rawID) { result.isEmailRecycled = true }
         if !owner.isEmailVerified {
-            // A stranger may have registered with this e-mail: everything that gives access ends.
-            owner.passwordHash = nil
-            owner.importedHash = nil
-            owner.phone = nil
-            owner.providers = []
-            try revokeTokens(of: &owner)
+            try purge(&owner)
         }
         owner.displayName = identity.displayName
         owner.photoURL = identity.photoURL
@@ -94,7 +89,7 @@ extension AccountStore {
         if try self.user(provider: identity.provider, rawID: identity.rawID, tenant: tenant) != nil {
             result.linkError = "FEDERATED_USER_ID_ALREADY_LINKED"
         } else if !rules.allowsDuplicateEmails, let email = identity.email, let owner = try self.user(email: email, tenant: tenant),
-            owner.uid != user.uid
+            !owner.isSameUser(as: user)
         {
             result.linkError = "EMAIL_EXISTS"
         }
@@ -107,7 +102,7 @@ extension AccountStore {
             if user.email == nil {
                 user.email = email
                 user.isEmailVerified = identity.isEmailVerified
-            } else if user.email == email, identity.isEmailVerified {
+            } else if user.hasEmail(email), identity.isEmailVerified {
                 user.isEmailVerified = true
             }
         }
@@ -137,18 +132,18 @@ extension AccountReader {
         var users: [UserRecord] = []
         if let user = try user(email: email, tenant: tenant) { users.append(user) }
         if !rules.allowsDuplicateEmails {
-            for user in try self.users(linkedEmail: email, tenant: tenant) where !users.contains(where: { $0.uid == user.uid }) {
+            for user in try self.users(linkedEmail: email, tenant: tenant) where !users.contains(where: { $0.isSameUser(as: user) }) {
                 users.append(user)
             }
         }
         for user in users {
             found.isRegistered = true
-            if user.email == email {
+            if user.hasEmail(email) {
                 if user.hasPassword { found.methods.append("password") }
                 if user.usesEmailLink { found.methods.append("emailLink") }
             }
             guard !rules.allowsDuplicateEmails else { continue }
-            for link in user.providers where link.email == email && !found.methods.contains(link.provider) { found.methods.append(link.provider) }
+            for link in user.providers where email.isExactly(link.email) && !found.methods.contains(link.provider) { found.methods.append(link.provider) }
         }
         return found
     }

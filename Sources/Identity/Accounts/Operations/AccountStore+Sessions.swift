@@ -58,6 +58,7 @@ extension AccountStore {
             FROM session WHERE hash = ?1
             """, .blob(hash), convert: Row.init)
         guard let row, var user = try user(row.session.uid, tenant: row.session.tenant) else { throw AccountFailure("INVALID_REFRESH_TOKEN") }
+        if try rules(of: user.tenant).isDisabled { throw AccountFailure("PROJECT_DISABLED") }
         if user.isDisabled { throw AccountFailure("USER_DISABLED") }
         if policy.isStrict, let limit = user.validSinceSeconds, min(row.created / 1000, row.session.authTime) < limit {
             throw AccountFailure("TOKEN_EXPIRED")
@@ -106,5 +107,6 @@ extension AccountStore {
     func revokeTokens(of user: inout UserRecord) throws(AccountFailure) {
         user.validSinceSeconds = nowSeconds
         try endSessions(of: user)
+        try removeSecrets(of: user)
     }
 }

@@ -40,7 +40,7 @@ extension AccountStore {
         user.phone = new.phone
         user.isDisabled = new.isDisabled
         user.factors = new.factors
-        if let email = new.email, try self.user(email: email, tenant: tenant) != nil { throw AccountFailure("EMAIL_EXISTS") }
+        if let email = new.email, try self.user(email: email, tenant: tenant) != nil { throw try emailIsTaken() }
         if let phone = new.phone, try self.user(phone: phone, tenant: tenant) != nil { throw AccountFailure("PHONE_NUMBER_EXISTS") }
         if !policy.isStrict { user.lastLogin = user.created }
         return user
@@ -49,8 +49,9 @@ extension AccountStore {
     /// Refuses an e-mail that has a user, before its password is hashed.
     public func requireFree(email: String, tenant: String, caller: CallerToken?) throws(AccountFailure) {
         if caller == nil { try requireSignUps() }
+        if let caller { try requireRecentCaller(caller, tenant: tenant) }
         let owner = try user(email: email, tenant: tenant)
-        if let owner, owner.uid != caller?.uid { throw AccountFailure("EMAIL_EXISTS") }
+        if let owner, !owner.uid.isExactly(caller?.uid) { throw try emailIsTaken() }
     }
 
     /// Signs a new user up, anonymously or with a password.
@@ -61,20 +62,26 @@ extension AccountStore {
     }
 
     /// Adds e-mail and password to the caller, who may be anonymous.
+    ///
+    /// - Parameter recoveryLink: makes the link for the code by which a change of the e-mail can be undone.
     public func linkPassword(
-        email: String, hash: String, displayName: String?, caller token: CallerToken, tenant: String?
+        email: String, hash: String, displayName: String?, caller token: CallerToken, tenant: String?, recoveryLink: (String) -> String
     ) throws(AccountFailure) -> SignedIn {
         var user = try caller(token, tenant: tenant)
         try requireRecent(token)
-        if let owner = try self.user(email: email, tenant: user.tenant), owner.uid != user.uid { throw AccountFailure("EMAIL_EXISTS") }
-        if user.email != email { user.isEmailVerified = false }
+        if let owner = try self.user(email: email, tenant: user.tenant), !owner.isSameUser(as: user) { throw try emailIsTaken() }
+        let oldEmail = user.email
+        if !user.hasEmail(email) { user.isEmailVerified = false }
         user.email = email
         user.passwordHash = hash
         user.importedHash = nil
         user.passwordChanged = now
         if let displayName { user.displayName = displayName }
         try revokeTokens(of: &user)
-        return try goOn(user, token, provider: "password")
+        let recovery = try addRecovery(of: &user, from: oldEmail, token, link: recoveryLink)
+        var result = try goOn(user, token, provider: "password")
+        result.recovery = recovery
+        return result
     }
 
     /// Deletes the caller.

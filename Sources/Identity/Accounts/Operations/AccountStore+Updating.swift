@@ -21,53 +21,62 @@ public struct AccountChange: Sendable {
 
     /// No change.
     public init() {}
+
+    /// Whether this removes the e-mail or another way to sign in of the user.
+    public var removesSignIn: Bool {
+        !Set(deletedProviders).isDisjoint(with: ["password", "phone"])
+            || !Set(deletedAttributes).isDisjoint(with: ["EMAIL", "PASSWORD", "PROVIDER"])
+    }
 }
 
 /// Changing users.
 extension AccountStore {
-    /// The result of a change by the user.
-    public struct Change: Sendable {
-        public var signedIn: SignedIn
-        /// The mail by which the owner of the former e-mail can undo the change.
-        public var recovery: EmailCode?
-    }
-
     /// Changes the caller.
     ///
     /// - Parameter recoveryLink: makes the link for the code by which a change of the e-mail can be undone.
     public func update(
         _ change: AccountChange, caller token: CallerToken, tenant: String?, recoveryLink: (String) -> String
-    ) throws(AccountFailure) -> Change {
+    ) throws(AccountFailure) -> SignedIn {
         var user = try caller(token, tenant: tenant)
         let oldEmail = user.email
-        let changesEmail = change.email != nil && change.email != user.email
+        let changesEmail = change.email.map { !user.hasEmail($0) } ?? false
         let revokes = changesEmail || change.passwordHash != nil || change.validSinceSeconds != nil
-        if revokes { try requireRecent(token) }
+        if revokes || change.removesSignIn { try requireRecent(token) }
         try apply(change, to: &user)
-        var result = Change(signedIn: SignedIn(user: user))
-        if changesEmail, let oldEmail, token.provider != "anonymous", user.initialEmail == nil {
-            user.initialEmail = oldEmail
-            result.recovery = try addCode(.RECOVER_EMAIL, email: oldEmail, uid: user.uid, tenant: user.tenant, link: recoveryLink)
-        }
-        if revokes { try revokeTokens(of: &user) }
+        if revokes { try revokeTokens(of: &user) } else if change.removesSignIn { try removeSecrets(of: user) }
+        let recovery = try addRecovery(of: &user, from: oldEmail, token, link: recoveryLink)
         try putWithLinks(user)
-        result.signedIn.user = user
-        if revokes { result.signedIn = try goOn(user, token) }
+        var result = revokes ? try goOn(user, token) : SignedIn(user: user)
+        result.recovery = recovery
         return result
+    }
+
+    /// Makes the code by which the owner of a former e-mail takes it back, once for each user. Nil if the e-mail has not changed.
+    func addRecovery(
+        of user: inout UserRecord, from oldEmail: String?, _ token: CallerToken, link: (String) -> String
+    ) throws(AccountFailure) -> EmailCode? {
+        guard let oldEmail, !user.hasEmail(oldEmail), user.email != nil || policy.isStrict else { return nil }
+        guard token.provider != "anonymous", user.initialEmail == nil else { return nil }
+        user.initialEmail = oldEmail
+        return try addCode(.RECOVER_EMAIL, email: oldEmail, uid: user.uid, tenant: user.tenant, isNotice: true, link: link)
     }
 
     /// Changes a user, for an administrator.
     public func update(_ change: AccountChange, uid: String, tenant: String) throws(AccountFailure) -> UserRecord {
         guard var user = try user(uid, tenant: tenant) else { throw AccountFailure("USER_NOT_FOUND") }
-        let hadEmail = user.email
+        let oldEmail = user.email
         try apply(change, to: &user)
         if let verified = change.isEmailVerified { user.isEmailVerified = verified }
         if let disabled = change.isDisabled { user.isDisabled = disabled }
         if let text = change.customAttributes { user.customAttributes = text }
         if let created = change.created { user.created = created }
         if let lastLogin = change.lastLogin { user.lastLogin = lastLogin }
-        if change.passwordHash != nil || policy.isStrict && user.email != hadEmail && hadEmail != nil { try revokeTokens(of: &user) }
-        if let limit = change.validSinceSeconds { user.validSinceSeconds = limit }
+        let changesEmail = oldEmail != nil && !user.hasEmail(oldEmail)
+        if change.passwordHash != nil || policy.isStrict && changesEmail { try revokeTokens(of: &user) }
+        if let limit = change.validSinceSeconds {
+            user.validSinceSeconds = limit
+            try removeSecrets(of: user)
+        }
         try putWithLinks(user)
         return user
     }
@@ -75,8 +84,8 @@ extension AccountStore {
     private func apply(_ change: AccountChange, to user: inout UserRecord) throws(AccountFailure) {
         if let name = change.displayName { user.displayName = name.isEmpty ? nil : name }
         if let photo = change.photoURL { user.photoURL = photo.isEmpty ? nil : photo }
-        if let email = change.email, email != user.email {
-            if let owner = try self.user(email: email, tenant: user.tenant), owner.uid != user.uid { throw AccountFailure("EMAIL_EXISTS") }
+        if let email = change.email, !user.hasEmail(email) {
+            if let owner = try self.user(email: email, tenant: user.tenant), !owner.isSameUser(as: user) { throw try emailIsTaken() }
             user.email = email
             user.isEmailVerified = false
             user.usesEmailLink = false
@@ -91,7 +100,7 @@ extension AccountStore {
             if phone.isEmpty {
                 user.phone = nil
             } else {
-                if let owner = try self.user(phone: phone, tenant: user.tenant), owner.uid != user.uid { throw AccountFailure("PHONE_NUMBER_EXISTS") }
+                if let owner = try self.user(phone: phone, tenant: user.tenant), !owner.isSameUser(as: user) { throw AccountFailure("PHONE_NUMBER_EXISTS") }
                 user.phone = phone
             }
         }
@@ -101,7 +110,7 @@ extension AccountStore {
     }
 
     private func add(_ link: LinkedProvider, to user: inout UserRecord) throws(AccountFailure) {
-        if let owner = try self.user(provider: link.provider, rawID: link.rawID, tenant: user.tenant), owner.uid != user.uid {
+        if let owner = try self.user(provider: link.provider, rawID: link.rawID, tenant: user.tenant), !owner.isSameUser(as: user) {
             throw AccountFailure("FEDERATED_USER_ID_ALREADY_LINKED")
         }
         if let index = user.index(of: link.provider) { user.providers[index] = link } else { user.providers.append(link) }
@@ -109,7 +118,7 @@ extension AccountStore {
 
     private func replace(_ factors: [SecondFactor], of user: inout UserRecord) {
         user.factors = factors.map { new in
-            guard let old = user.factors.first(where: { $0.id == new.id }), new.phone == nil else { return new }
+            guard let old = user.factors.first(where: { $0.id.isExactly(new.id) }), new.phone == nil else { return new }
             var kept = old
             kept.displayName = new.displayName
             return kept

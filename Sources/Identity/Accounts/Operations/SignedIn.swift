@@ -8,6 +8,8 @@ public struct SignedIn: Sendable {
     public var tokens: IssuedTokens?
     /// The credential for the second factor; nil if none is needed.
     public var pendingCredential: String?
+    /// The mail by which the owner of the former e-mail can undo a change of it.
+    public var recovery: EmailCode?
 
     /// A result without tokens.
     public init(user: UserRecord) { self.user = user }
@@ -46,7 +48,7 @@ public struct CallerToken: Sendable {
     }
 }
 
-extension AccountStore {
+extension AccountReader {
     /// Refuses a change of sign-in data by a caller who signed in long ago. Anonymous users cannot sign in again.
     func requireRecent(_ token: CallerToken) throws(AccountFailure) {
         guard policy.isStrict, token.provider != "anonymous", nowSeconds - token.authTime > Self.recentSeconds else { return }
@@ -55,6 +57,14 @@ extension AccountStore {
 
     private static var recentSeconds: Int64 { 300 }
 
+    /// Refuses a caller who may not change sign-in data: before costly work, such as hashing a password.
+    public func requireRecentCaller(_ token: CallerToken, tenant: String?) throws(AccountFailure) {
+        _ = try caller(token, tenant: tenant)
+        try requireRecent(token)
+    }
+}
+
+extension AccountStore {
     /// Ends a sign-in: issues tokens, or a credential for the second factor if the user has one.
     ///
     /// - Parameter user: stored again, with its times.
@@ -65,7 +75,9 @@ extension AccountStore {
         var result = SignedIn(user: user)
         result.isNew = isNew
         if rules.usesSecondFactors, !user.isDisabled, !user.factors.isEmpty, provider != "custom", provider != "anonymous", provider != "phone" {
-            let content: JSONObject = ["provider": .string(provider), "claims": .object(claims), "attributes": .object(attributes)]
+            var content: JSONObject = ["provider": .string(provider), "claims": .object(claims), "attributes": .object(attributes)]
+            // A link by e-mail has the provider of passwords.
+            content["method"] = pass?.method.map { .string($0) }
             result.pendingCredential = try addProof(
                 .secondFactor, tenant: user.tenant, uid: user.uid, content: .object(content),
                 seconds: policy.isStrict ? 600 : 86_400)

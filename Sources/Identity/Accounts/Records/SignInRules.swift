@@ -1,4 +1,5 @@
 public import HearthJSON
+@_spi(_Unicode) import Swift
 
 /// The rules for signing in, of the project or of a tenant.
 public struct SignInRules: Sendable, Equatable {
@@ -67,8 +68,14 @@ public struct SignInRules: Sendable, Equatable {
 
 /// Checks of texts that identify users.
 public enum AccountText {
-    /// The stored form of an e-mail: lower case, independent of any language.
-    public static func canonical(email: String) -> String { email.lowercased() }
+    /// The stored form of an e-mail: lower case, independent of any language, and composed (NFC), since an address can be written in both ways.
+    public static func canonical(email: String) -> String {
+        let lower = email.lowercased()
+        guard !lower.utf8.allSatisfy({ $0 < 128 }) else { return lower }
+        var composed = String.UnicodeScalarView()
+        composed.append(contentsOf: lower._nfc)
+        return String(composed)
+    }
 
     /// Whether a text has the form of an e-mail.
     public static func isEmail(_ text: String) -> Bool {

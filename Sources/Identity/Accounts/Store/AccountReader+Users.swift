@@ -41,12 +41,26 @@ extension AccountReader {
             """, [.text(tenant), .text(email)], read)
     }
 
-    /// A page of users, ordered by id.
-    public func users(tenant: String, after uid: String, limit: Int) throws(AccountFailure) -> [UserRecord] {
-        try rows(
+    /// A page of users, ordered by id. It ends earlier than `limit` says if it has many bytes.
+    ///
+    /// - Returns: the users, and whether there may be more.
+    public func users(tenant: String, after uid: String, limit: Int) throws(AccountFailure) -> (users: [UserRecord], mayHaveMore: Bool) {
+        var (bytes, isCut) = (0, false)
+        let found = try rows(
             "SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND uid > ?2 ORDER BY uid LIMIT ?3",
-            [.text(tenant), .text(uid), .integer(Int64(limit))], read)
+            [.text(tenant), .text(uid), .integer(Int64(limit))]
+        ) { row -> UserRecord? in
+            guard !isCut, bytes < Self.pageBytesMax else {
+                isCut = true
+                return nil
+            }
+            bytes += row.bytes(at: 2).count
+            return read(row)
+        }
+        return (found, isCut || found.count == limit)
     }
+
+    private static var pageBytesMax: Int { 4 << 20 }
 
     /// The orders of a query.
     public enum Order: String, Sendable {

@@ -14,7 +14,12 @@ extension StoreSchema {
     /// - `tenant`, `provider`, `setting`: configuration that administrators change, in JSON.
     /// - `outbox`, `deadLetters`, `meta`: events of users for functions, as in the files of namespaces.
     static let accounts = StoreSchema(
-        kind: "a store of users", applicationID: 0x4875_7365, migrations: [accountTables], additions: Outbox.tables)
+        kind: "a store of users", applicationID: 0x4875_7365, migrations: [accountTables], additions: Outbox.tables + ownerIndexes)
+
+    /// Finds what was sent to a user, or waits for one.
+    private static let ownerIndexes = ["code", "message", "proof"].map { table in
+        "CREATE INDEX IF NOT EXISTS \(table)Owner ON \(table)(tenant, uid) WHERE uid IS NOT NULL;"
+    }.joined()
 
     private static let accountTables = """
         CREATE TABLE user (tenant TEXT NOT NULL, uid TEXT NOT NULL, email TEXT, phone TEXT, name TEXT, created INTEGER NOT NULL,

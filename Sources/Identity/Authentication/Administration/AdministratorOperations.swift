@@ -127,7 +127,7 @@ public final class AdministratorOperations {
             payload["claims"] = .object(claims)
         }
         if let tenant = try body.text("tenantId") {
-            _ = try await service.accounts.perform(on: frontEnd.loop) { store throws(AccountFailure) in try store.existingTenant(tenant) }
+            _ = try await service.accounts.read(on: frontEnd.loop) { store throws(AccountFailure) in try store.existingTenant(tenant) }
             payload["tenant_id"] = .string(tenant)
         }
         return ["customToken": .string(try await frontEnd.sign(payload, own.signer))]
@@ -158,7 +158,7 @@ public final class AdministratorOperations {
         if let tenant = try body.text("tenantId"), tenant != token.tenant { throw AuthError("TENANT_ID_MISMATCH") }
         if try body.bool("checkRevoked") ?? false {
             do throws(AuthError) {
-                _ = try await frontEnd.accounts.perform(on: frontEnd.loop) { store throws(AccountFailure) in try store.caller(token) }
+                _ = try await frontEnd.accounts.read(on: frontEnd.loop) { store throws(AccountFailure) in try store.caller(token) }
             } catch {
                 throw error.code == "TOKEN_EXPIRED" ? AuthError("VERIFIED_\(kind)_REVOKED") : error
             }

@@ -64,7 +64,7 @@ extension AuthenticationFrontEnd {
         let rules = try await rules(tenant)
         let code = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.code(secret, tenant: tenant) }
         guard code.purpose.mode == call.mode, let kind = code.purpose.noticeKind else { throw AuthError("INVALID_OOB_CODE") }
-        let factor = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.factor(of: code, tenant: tenant)?.label }
+        let factor = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.factor(of: code, tenant: tenant)?.label }
         if code.factorID != nil, factor == nil { throw AuthError("INVALID_OOB_CODE") }
         func form(_ problem: String? = nil) -> HTMLPage {
             call.page.form(
@@ -79,7 +79,7 @@ extension AuthenticationFrontEnd {
                 return (form(call.page.texts.passwordTooWeak), .badRequest)
             }
             guard rules.allowsPassword else { throw AuthError("PASSWORD_LOGIN_DISABLED") }
-            let hash = try await hash(password)
+            let hash = try await hash(password, client: call.address)
             _ = try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.resetPassword(secret, hash: hash, tenant: tenant)
             }

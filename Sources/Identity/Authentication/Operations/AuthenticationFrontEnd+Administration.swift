@@ -45,7 +45,7 @@ extension AuthenticationFrontEnd {
         new.factors = try factors(body.bodies("mfaInfo"), mustHaveID: false)
         if let password = try body.text("password") {
             try requireStrength(password, try await rules(tenant))
-            new.passwordHash = try await hash(password)
+            new.passwordHash = try await hash(password, for: call)
         }
         let complete = new
         let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.create(complete, tenant: tenant) }
@@ -69,8 +69,8 @@ extension AuthenticationFrontEnd {
         let wanted = links
         let users = try await accounts.read(on: loop) { store throws(AccountFailure) -> [UserRecord] in
             var found: [UserRecord] = []
-            var seen: Set<String> = []
-            func take(_ user: UserRecord?) { if let user, seen.insert(user.uid).inserted { found.append(user) } }
+            var seen: Set<[UInt8]> = []
+            func take(_ user: UserRecord?) { if let user, seen.insert(Array(user.uid.utf8)).inserted { found.append(user) } }
             for uid in uids { take(try store.user(uid, tenant: tenant)) }
             for email in emails { take(try store.user(email: email, tenant: tenant)) }
             for phone in phones { take(try store.user(phone: phone, tenant: tenant)) }
@@ -110,13 +110,13 @@ extension AuthenticationFrontEnd {
         let limit = wanted < 0 ? Int.max : min(max(wanted, 1), 1000)
         let token = try call.body.string("nextPageToken")
         let after = call.query["nextPageToken"] ?? token ?? ""
-        let users = try await accounts.read(on: loop) { store throws(AccountFailure) in
+        let (users, mayHaveMore) = try await accounts.read(on: loop) { store throws(AccountFailure) in
             try store.users(tenant: tenant, after: after, limit: limit)
         }
         var fields: JSONObject = ["kind": "identitytoolkit#DownloadAccountResponse"]
         let reader: UserAnswer.Reader = call.query["hashParameters"] == "true" ? .exporter : .administrator
         fields["users"] = .array(users.map { UserAnswer.user($0, for: reader) })
-        if users.count == limit, let last = users.last { fields["nextPageToken"] = .string(last.uid) }
+        if mayHaveMore, let last = users.last { fields["nextPageToken"] = .string(last.uid) }
         return .object(fields)
     }
 
@@ -160,7 +160,7 @@ extension AuthenticationFrontEnd {
                 if let email { user = try store.user(email: email, tenant: tenant) }
                 if let phone { user = try store.user(phone: phone, tenant: tenant) }
                 if let uid { user = try store.user(uid, tenant: tenant) }
-                if let user, !found.contains(where: { $0.uid == user.uid }) { found.append(user) }
+                if let user, !found.contains(where: { $0.uid.isExactly(user.uid) }) { found.append(user) }
             }
             return found
         }

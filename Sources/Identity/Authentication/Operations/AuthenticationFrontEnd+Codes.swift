@@ -29,6 +29,20 @@ extension AuthenticationFrontEnd {
         }
     }
 
+    /// Makes the links by which a change of the e-mail is undone. Refused if the host does not know its own address, because the change must not be
+    /// made without the notice.
+    ///
+    /// - Parameter isNeeded: whether the request can change the e-mail of a user.
+    func recoveryLink(_ call: AuthCall, tenant: String, isNeeded: Bool) throws(AuthError) -> @Sendable (String) -> String {
+        if isNeeded { try requireOwnAddress(call) }
+        return link(call, .RECOVER_EMAIL, tenant.isEmpty ? [:] : ["tenantId": tenant])
+    }
+
+    /// Tells the owner of a former e-mail of its change. The change is made, also if the mail cannot be sent.
+    func sendRecovery(_ signedIn: SignedIn, _ call: AuthCall) async {
+        if let recovery = signedIn.recovery { _ = await service.tools.send(.mail(recovery, language: call.language)) }
+    }
+
     /// The order of the protocol's enumeration, for clients that send numbers.
     private static let types: [String] = [
         "OOB_REQ_TYPE_UNSPECIFIED", "PASSWORD_RESET", "OLD_EMAIL_AGREE", "NEW_EMAIL_ACCEPT", "VERIFY_EMAIL", "RECOVER_EMAIL", "EMAIL_SIGNIN",
@@ -57,21 +71,25 @@ extension AuthenticationFrontEnd {
         let token = try await callerToken(call)
         let tenant = try call.namedTenant() ?? token?.tenant ?? ""
         let rules = try await rules(tenant)
-        let (email, newEmail, exists) = try await recipient(call, purpose, token, tenant, rules)
+        let (email, newEmail, uid, exists) = try await recipient(call, purpose, token, tenant, rules)
+        try requireOwnAddress(call)
         var all = parameters
         if !tenant.isEmpty { all["tenantId"] = tenant }
-        if exists { try requireOwnAddress(call) }
         let link = link(call, purpose, all)
-        let operation = { @Sendable (store: AccountStore) throws(AccountFailure) -> EmailCode in
-            try store.addCode(purpose, email: email, newEmail: newEmail, tenant: tenant, link: link)
+        let operation = { @Sendable (store: AccountStore) throws(AccountFailure) -> EmailCode? in
+            guard exists else {
+                // Counted like a mail, and with as much work, so that the limits do not tell who has an account.
+                try store.countMail(to: email, tenant: tenant, isReset: purpose == .PASSWORD_RESET)
+                return nil
+            }
+            return try store.addCode(purpose, email: email, newEmail: newEmail, uid: uid, tenant: tenant, link: link)
         }
         // Asked for unknown addresses too, so that its answer does not tell who has an account.
         if !call.isAdministrator, let type = purpose.emailType {
             try await requireMessage(.beforeSendEmail, type, to: email, call, tenant: tenant, operation)
         }
         var fields: JSONObject = ["kind": "identitytoolkit#GetOobConfirmationCodeResponse", "email": .string(email)]
-        guard exists else { return .object(fields) }
-        let code = try await perform(for: call, operation)
+        guard let code = try await perform(for: call, operation) else { return .object(fields) }
         fields["newEmail"] = newEmail.map { .string($0) }
         if returnsLink {
             fields["oobCode"] = .string(code.code)
@@ -111,21 +129,24 @@ extension AuthenticationFrontEnd {
     /// The recipient of a mail, and whether it is sent: an unknown address gets none, and a client does not learn that.
     private func recipient(
         _ call: AuthCall, _ purpose: EmailCode.Purpose, _ token: CallerToken?, _ tenant: String, _ rules: SignInRules
-    ) async throws(AuthError) -> (email: String, newEmail: String?, exists: Bool) {
+    ) async throws(AuthError) -> (email: String, newEmail: String?, uid: String?, exists: Bool) {
         switch purpose {
         case .EMAIL_SIGNIN:
             guard rules.allowsEmailLink else { throw AuthError("OPERATION_NOT_ALLOWED") }
             guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
-            return (email, nil, true)
+            return (email, nil, nil, true)
         case .PASSWORD_RESET:
             guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
             let user = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.user(email: email, tenant: tenant) }
             guard let user else {
                 guard rules.protectsEmails, !call.isAdministrator else { throw AuthError("EMAIL_NOT_FOUND") }
-                return (email, nil, false)
+                return (email, nil, nil, false)
             }
-            if user.isDisabled { throw AuthError("USER_DISABLED") }
-            return (email, nil, true)
+            if user.isDisabled {
+                guard isStrict, rules.protectsEmails, !call.isAdministrator else { throw AuthError("USER_DISABLED") }
+                return (email, nil, nil, false)
+            }
+            return (email, nil, user.uid, true)
         case .VERIFY_EMAIL, .VERIFY_AND_CHANGE_EMAIL, .RECOVER_EMAIL, .REVERT_SECOND_FACTOR_ADDITION:
             return try await ownRecipient(call, purpose, token, tenant)
         }
@@ -133,7 +154,7 @@ extension AuthenticationFrontEnd {
 
     private func ownRecipient(
         _ call: AuthCall, _ purpose: EmailCode.Purpose, _ token: CallerToken?, _ tenant: String
-    ) async throws(AuthError) -> (email: String, newEmail: String?, exists: Bool) {
+    ) async throws(AuthError) -> (email: String, newEmail: String?, uid: String?, exists: Bool) {
         let isChange = purpose == .VERIFY_AND_CHANGE_EMAIL
         let newEmail = isChange ? try email(call, "newEmail", invalid: "INVALID_NEW_EMAIL") : nil
         if isChange, newEmail == nil { throw AuthError("MISSING_NEW_EMAIL") }
@@ -149,10 +170,11 @@ extension AuthenticationFrontEnd {
         }
         guard let email = user.email else { throw AuthError("MISSING_EMAIL") }
         if let newEmail {
-            let owner = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.user(email: newEmail, tenant: tenant) }
-            if owner != nil { throw AuthError("EMAIL_EXISTS") }
+            try await perform(for: call) { store throws(AccountFailure) in
+                if try store.user(email: newEmail, tenant: tenant) != nil { throw try store.emailIsTaken() }
+            }
         }
-        return (email, newEmail, true)
+        return (email, newEmail, user.uid, true)
     }
 
     func resetPassword(_ call: AuthCall) async throws(AuthError) -> JSONValue {
@@ -164,7 +186,7 @@ extension AuthenticationFrontEnd {
         if let password = try call.body.text("newPassword") {
             guard code.purpose == .PASSWORD_RESET else { throw AuthError("INVALID_OOB_CODE") }
             try requireStrength(password, rules)
-            let hash = try await hash(password)
+            let hash = try await hash(password, for: call)
             code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.resetPassword(secret, hash: hash, tenant: tenant)
             }
@@ -176,7 +198,7 @@ extension AuthenticationFrontEnd {
         fields["newEmail"] = code.newEmail.map { .string($0) }
         if code.factorID != nil {
             let stored = code
-            let factor = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.factor(of: stored, tenant: tenant) }
+            let factor = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.factor(of: stored, tenant: tenant) }
             guard let factor else { throw AuthError("INVALID_OOB_CODE") }
             fields["mfaInfo"] = UserAnswer.factor(factor, showsPhone: false)
         }
@@ -187,15 +209,15 @@ extension AuthenticationFrontEnd {
     func announce(_ signedIn: SignedIn, _ call: AuthCall) async {
         guard isStrict, let factor = signedIn.user.factors.last else { return }
         do throws(AuthError) {
-            try requireOwnAddress(call)
             let (user, parameters) = (signedIn.user, signedIn.user.tenant.isEmpty ? [:] : ["tenantId": signedIn.user.tenant])
             let link = link(call, .REVERT_SECOND_FACTOR_ADDITION, parameters)
-            let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            let code = try await perform(for: call) { store throws(AccountFailure) in
                 try store.addRevertingCode(factor, of: user, link: link)
             }
             if let code { _ = await service.tools.send(.mail(code, language: call.language)) }
         } catch {
-            // The factor is enrolled in any case: without its own address the host cannot make links, and beyond its limits it sends no mails.
+            // The factor is enrolled in any case: the owner has got many notices by then.
+            service.tools.didNotSend(error.message)
         }
     }
 }

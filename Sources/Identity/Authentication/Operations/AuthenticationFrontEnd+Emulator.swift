@@ -25,9 +25,11 @@ extension AuthenticationFrontEnd {
     private func emulatorConfiguration(_ call: AuthCall) async throws(AuthError) -> JSONValue {
         let (sent, isChange) = (call.body.object, call.method == .patch)
         guard isChange || call.method == .get else { throw Self.notFound }
+        guard isChange else {
+            return Self.emulatorFields(try await accounts.read(on: loop) { store throws(AccountFailure) in try store.projectDocument() })
+        }
         let document = try await accounts.perform(on: loop) { store throws(AccountFailure) -> JSONObject in
             var document = try store.projectDocument()
-            guard isChange else { return document }
             var signIn = document["signIn"]?.object ?? JSONObject()
             if let allows = sent["signIn"]?["allowDuplicateEmails"] { signIn["allowDuplicateEmails"] = allows }
             document["signIn"] = .object(signIn)
@@ -35,7 +37,11 @@ extension AuthenticationFrontEnd {
             try store.setProject(document)
             return document
         }
-        return [
+        return Self.emulatorFields(document)
+    }
+
+    private static func emulatorFields(_ document: JSONObject) -> JSONValue {
+        [
             "signIn": ["allowDuplicateEmails": .bool(document["signIn"]?["allowDuplicateEmails"]?.bool ?? false)],
             "emailPrivacyConfig": [
                 "enableImprovedEmailPrivacy": .bool(document["emailPrivacyConfig"]?["enableImprovedEmailPrivacy"]?.bool ?? false)
@@ -63,7 +69,7 @@ extension AuthenticationFrontEnd {
                 return .json(Self.told("To reset the password for \(stored.email), \(advice)"))
             }
             try requireStrength(password, try await rules(tenant))
-            let hash = try await hash(password)
+            let hash = try await hash(password, for: call)
             let used = try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.resetPassword(code, hash: hash, tenant: tenant)
             }

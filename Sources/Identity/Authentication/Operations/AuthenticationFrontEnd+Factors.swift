@@ -28,7 +28,7 @@ extension AuthenticationFrontEnd {
             ]
         }
         try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: true)
-        try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.requireEnroller(token, tenant: tenant) }
+        try await accounts.read(on: loop) { store throws(AccountFailure) in try store.requireEnroller(token, tenant: tenant) }
         guard let info = try call.body.body("phoneEnrollmentInfo") else {
             throw AuthError("INVALID_ARGUMENT", "((Missing phoneEnrollmentInfo.))")
         }
@@ -48,6 +48,8 @@ extension AuthenticationFrontEnd {
         let token = try await requiredToken(call)
         let tenant = try call.namedTenant()
         let name = try call.body.text("displayName")
+        // No factor is added without the notice of it.
+        try requireOwnAddress(call)
         if let info = try call.body.body("totpVerificationInfo") {
             try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: false)
             let (session, code) = try session(info, code: "verificationCode")
@@ -94,7 +96,7 @@ extension AuthenticationFrontEnd {
         guard let id = try call.body.text("mfaEnrollmentId") else {
             throw AuthError("MISSING_MFA_ENROLLMENT_ID", "No second factor identifier is provided.")
         }
-        let phone = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let phone = try await accounts.read(on: loop) { store throws(AccountFailure) in
             try store.secondFactorPhone(credential, factor: id, tenant: tenant)
         }
         try await requirePerson(try call.body.body("phoneSignInInfo"), call)

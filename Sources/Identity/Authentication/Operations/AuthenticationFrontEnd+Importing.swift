@@ -25,7 +25,7 @@ extension AuthenticationFrontEnd {
             do throws(ImportRefusal) { users.append((index, try user(row, tenant, hashing))) } catch { errors.append((index, error.message)) }
         }
         for (position, (index, _)) in users.enumerated() {
-            if let password = try rows[index].text("rawPassword") { users[position].user.passwordHash = try await hash(password) }
+            if let password = try rows[index].text("rawPassword") { users[position].user.passwordHash = try await hash(password, for: call) }
         }
         let mayReplace = try call.body.bool("allowOverwrite") ?? true
         let accepted = users
@@ -42,15 +42,17 @@ extension AuthenticationFrontEnd {
 
     /// Refuses a list that names an id, e-mail or linked account twice.
     private func checkDuplicates(_ rows: [AuthBody]) throws(AuthError) {
-        var seen: Set<String> = []
+        // By their bytes, as they are stored.
+        var seen: Set<[UInt8]> = []
+        func isNew(_ text: String) -> Bool { seen.insert(Array(text.utf8)).inserted }
         for row in rows {
-            if let uid = try row.text("localId"), !seen.insert("u\(uid)").inserted { throw AuthError("DUPLICATE_LOCAL_ID", uid) }
-            if let email = try row.text("email").map({ AccountText.canonical(email: $0) }), !seen.insert("e\(email)").inserted {
+            if let uid = try row.text("localId"), !isNew("u\(uid)") { throw AuthError("DUPLICATE_LOCAL_ID", uid) }
+            if let email = try row.text("email").map({ AccountText.canonical(email: $0) }), !isNew("e\(email)") {
                 throw AuthError("DUPLICATE_EMAIL", email)
             }
             for link in try row.bodies("providerUserInfo") {
                 guard let provider = try link.text("providerId"), let rawID = try link.text("rawId", "federatedId") else { continue }
-                guard seen.insert("p\(provider)/\(rawID)").inserted else {
+                guard isNew("p\(provider)/\(rawID)") else {
                     throw AuthError("DUPLICATE_RAW_ID", "Provider id(\(provider)), Raw id(\(rawID))")
                 }
             }

@@ -163,10 +163,13 @@ extension AuthenticationFrontEnd {
         return rules
     }
 
-    /// Hashes a password on another thread. Refused if too many wait for that.
-    func hash(_ password: String) async throws(AuthError) -> String {
+    /// Hashes a password on another thread. Refused if too many wait for that, of all clients or of this one.
+    func hash(_ password: String, for call: AuthCall) async throws(AuthError) -> String { try await hash(password, client: call.address) }
+
+    /// - Parameter client: the address of the client.
+    func hash(_ password: String, client: String) async throws(AuthError) -> String {
         let hasher = service.tools.passwords
-        let made = try await derived { () -> String? in
+        let made = try await derived(for: client) { () -> String? in
             do throws(PasswordFailure) { return try hasher.hash(password) } catch { return nil }
         }
         guard let made else { throw .unavailable }
@@ -174,13 +177,13 @@ extension AuthenticationFrontEnd {
     }
 
     /// Verifies the password of a user; takes as long without one.
-    func verify(_ password: String, _ user: UserRecord?) async throws(AuthError) -> PasswordCheck {
+    func verify(_ password: String, _ user: UserRecord?, for call: AuthCall) async throws(AuthError) -> PasswordCheck {
         let hasher = service.tools.passwords
         let stored = user.flatMap { user in user.passwordHash.map { StoredPassword(hash: $0, imported: user.importedHash) } }
-        return try await derived { hasher.verify(password, stored) }
+        return try await derived(for: call.address) { hasher.verify(password, stored) }
     }
 
-    private func derived<R: Sendable>(_ work: @escaping @Sendable () -> R) async throws(AuthError) -> R {
-        do throws(PasswordFailure) { return try await service.tools.passwordQueue.run(work) } catch { throw .unavailable }
+    private func derived<R: Sendable>(for client: String, _ work: @escaping @Sendable () -> R) async throws(AuthError) -> R {
+        do throws(PasswordFailure) { return try await service.tools.passwordQueue.run(for: client, work) } catch { throw .unavailable }
     }
 }

@@ -28,13 +28,15 @@ extension AuthenticationFrontEnd {
         }
         var new = try newUser(call)
         new.email = email
-        let hash = try await hash(password)
+        let hash = try await hash(password, for: call)
         new.passwordHash = hash
-        let complete = new
+        let (complete, link) = (new, try recoveryLink(call, tenant: place, isNeeded: token != nil))
         let signedIn = try await decided(call, method: "password") { store throws(AccountFailure) -> SignedIn in
             guard let token else { return try store.signUp(complete, tenant: place) }
-            return try store.linkPassword(email: email, hash: hash, displayName: complete.displayName, caller: token, tenant: tenant)
+            return try store.linkPassword(
+                email: email, hash: hash, displayName: complete.displayName, caller: token, tenant: tenant, recoveryLink: link)
         }
+        await sendRecovery(signedIn, call)
         return .object(try await signUpFields(signedIn))
     }
 
@@ -67,7 +69,7 @@ extension AuthenticationFrontEnd {
             try store.passwordUser(email: email, tenant: tenant, address: address)
         }
         if let user, user.isDisabled, !isStrict || !rules.protectsEmails { throw AuthError("USER_DISABLED") }
-        let verdict = try await verify(password, user)
+        let verdict = try await verify(password, user, for: call)
         guard let user, let hash = user.passwordHash, verdict.isRight else {
             try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.passwordFailed(email: email, tenant: tenant, address: address)
@@ -93,9 +95,11 @@ extension AuthenticationFrontEnd {
         guard try await rules(tenant).allowsEmailLink else { throw AuthError("OPERATION_NOT_ALLOWED") }
         guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
         guard let code = try call.body.text("oobCode") else { throw AuthError("MISSING_OOB_CODE") }
+        let link = try recoveryLink(call, tenant: tenant, isNeeded: token != nil)
         let signedIn = try await decided(call, method: "emailLink") { store throws(AccountFailure) in
-            try store.signIn(emailCode: code, email: email, tenant: tenant, caller: token)
+            try store.signIn(emailCode: code, email: email, tenant: tenant, caller: token, recoveryLink: link)
         }
+        await sendRecovery(signedIn, call)
         var fields: JSONObject = [
             "kind": "identitytoolkit#EmailLinkSigninResponse", "email": .string(email), "isNewUser": .bool(signedIn.isNew),
         ]

@@ -27,17 +27,18 @@ extension AuthenticationFrontEnd {
         if let password = try body.text("password") {
             guard rules.allowsPassword else { throw AuthError("OPERATION_NOT_ALLOWED") }
             try requireStrength(password, rules)
-            change.passwordHash = try await hash(password)
+            try await accounts.read(on: loop) { store throws(AccountFailure) in try store.requireRecentCaller(token, tenant: tenant) }
+            change.passwordHash = try await hash(password, for: call)
         }
-        if change.email != nil { try requireOwnAddress(call) }
-        let (final, base) = (change, link(call, .RECOVER_EMAIL, [:]))
-        let result = try await accounts.perform(on: loop) { store throws(AccountFailure) in
-            try store.update(final, caller: token, tenant: tenant) { base($0) }
+        let place = tenant ?? token.tenant
+        let mayChangeEmail = change.email != nil || change.removesSignIn
+        let (final, link) = (change, try recoveryLink(call, tenant: place, isNeeded: mayChangeEmail))
+        let signedIn = try await perform(for: call) { store throws(AccountFailure) in
+            try store.update(final, caller: token, tenant: tenant, recoveryLink: link)
         }
-        // The change is made, also if the mail cannot be sent.
-        if let recovery = result.recovery { _ = await service.tools.send(.mail(recovery, language: call.language)) }
-        var fields = updateFields(result.signedIn.user)
-        if result.signedIn.tokens != nil { for (name, value) in try await tokenFields(result.signedIn) { fields[name] = value } }
+        await sendRecovery(signedIn, call)
+        var fields = updateFields(signedIn.user)
+        if signedIn.tokens != nil { for (name, value) in try await tokenFields(signedIn) { fields[name] = value } }
         return .object(fields)
     }
 
@@ -98,7 +99,7 @@ extension AuthenticationFrontEnd {
         if let attributes = change.customAttributes { try ReservedClaims.check(attributes: attributes) }
         if let password = try call.body.text("password") {
             try requireStrength(password, try await rules(tenant))
-            change.passwordHash = try await hash(password)
+            change.passwordHash = try await hash(password, for: call)
         }
         let final = change
         let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.update(final, uid: uid, tenant: tenant) }

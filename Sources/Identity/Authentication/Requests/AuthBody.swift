@@ -60,7 +60,19 @@ struct AuthBody {
         return converted
     }
 
-    func string(_ name: String) throws(AuthError) -> String? { try read(name, "string", \.string) }
+    /// The most Unicode scalars of texts that are stored as they are sent.
+    private static let bounds = [
+        "displayName": 256, "screenName": 256, "mfaEnrollmentId": 256, "photoUrl": 2048, "providerId": 256, "rawId": 1024, "federatedId": 1024,
+        "passwordHash": 8192, "salt": 8192,
+    ]
+
+    func string(_ name: String) throws(AuthError) -> String? {
+        let text = try read(name, "string", \.string)
+        if let text, let bound = Self.bounds[name], text.utf8.count > bound, text.unicodeScalars.count > bound {
+            throw Self.invalid("/\(name) must have at most \(bound) characters")
+        }
+        return text
+    }
 
     /// The first text of these names that is not empty.
     func text(_ names: String...) throws(AuthError) -> String? {

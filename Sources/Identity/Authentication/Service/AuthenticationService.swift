@@ -59,6 +59,8 @@ public struct AuthenticationTools: Sendable {
     public var verifyRecaptcha: @Sendable (String) async -> Bool? = { _ in nil }
     /// Sends a mail or a text message.
     public var send: @Sendable (AccountMessage) async -> Bool
+    /// Called with the reason why a notice about the security of an account was not sent.
+    public var didNotSend: @Sendable (String) -> Void = { _ in }
 
     /// Tools.
     public init(
