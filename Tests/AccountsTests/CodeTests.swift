@@ -6,7 +6,8 @@ import Testing
 struct CodeTests {
     private func code(_ fixture: AccountStoreFixture, _ purpose: EmailCode.Purpose) throws -> String {
         try fixture.run { store throws(AccountFailure) in
-            try store.addCode(purpose, email: "a@example.com", newEmail: "b@example.com", tenant: "") { "https://x/?\($0)" }
+            let uid = try store.user(email: "a@example.com", tenant: "")?.uid
+            return try store.addCode(purpose, email: "a@example.com", newEmail: "b@example.com", uid: uid, tenant: "") { "https://x/?\($0)" }
         }.code
     }
 

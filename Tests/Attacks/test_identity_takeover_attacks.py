@@ -177,3 +177,21 @@ def test_an_address_asks_for_few_taken_addresses(private):
     with private.from_elsewhere() as other:
         messages = [other.refused('accounts:signUp', email='taken@example.com', password=PASSWORD) for _ in range(5)]
     assert [message.split(' ')[0] for message in messages] == ['EMAIL_EXISTS'] * 4 + ['TOO_MANY_ATTEMPTS_TRY_LATER']
+
+
+def test_mails_are_counted_for_their_receiver(private):
+    private.clock.advance(4000)
+    answers = []
+    for number in range(3):
+        with private.from_elsewhere() as other:
+            token = other.sign_up(f'sender{number}@example.com')['idToken']
+            answers.append(other.post('accounts:sendOobCode', requestType='VERIFY_AND_CHANGE_EMAIL', idToken=token, newEmail='flooded@example.com'))
+    assert [answer.status for answer in answers] == [200, 200, 400]
+    assert refusal(answers[2]).startswith('TOO_MANY_ATTEMPTS_TRY_LATER')
+
+
+def test_nobody_refreshes_in_a_tenant_that_is_off(identity):
+    tenant = identity.managed('tenants', version='v2', displayName='a tenant', allowPasswordSignup=True)['tenantId']
+    user = identity.sign_up('tenant@example.com', tenantId=tenant)
+    identity.managed(f'tenants/{tenant}?updateMask=disableAuth', method='PATCH', version='v2', disableAuth=True)
+    assert refusal(identity.refresh(user['refreshToken'])).startswith('PROJECT_DISABLED')

@@ -355,7 +355,7 @@ def test_many_users_do_not_fill_memory(identity, hearth):
     for count in (4000, 40_000):
         with open(hearth.folder / 'many.csv', 'w') as file:
             for number in range(count):
-                file.write(f'user{number:06},u{number}@example.com,false,,,{"x" * 1500}\n')
+                file.write(f'user{number:06},u{number}@example.com,false,,,,{"x" * 1500}\n')
         needed[count] = [peak(hearth, 'auth:import', 'many.csv'), peak(hearth, 'auth:export', 'out.csv')]
         assert len((hearth.folder / 'out.csv').read_text().splitlines()) == count
     for few, many in zip(*needed.values(), strict=True):

@@ -143,7 +143,9 @@ extension AccountReader {
                 if user.usesEmailLink { found.methods.append("emailLink") }
             }
             guard !rules.allowsDuplicateEmails else { continue }
-            for link in user.providers where email.isExactly(link.email) && !found.methods.contains(link.provider) { found.methods.append(link.provider) }
+            for link in user.providers where email.isExactly(link.email) && !found.methods.contains(link.provider) {
+                found.methods.append(link.provider)
+            }
         }
         return found
     }

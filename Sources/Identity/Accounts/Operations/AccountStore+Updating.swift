@@ -100,7 +100,9 @@ extension AccountStore {
             if phone.isEmpty {
                 user.phone = nil
             } else {
-                if let owner = try self.user(phone: phone, tenant: user.tenant), !owner.isSameUser(as: user) { throw AccountFailure("PHONE_NUMBER_EXISTS") }
+                if let owner = try self.user(phone: phone, tenant: user.tenant), !owner.isSameUser(as: user) {
+                    throw AccountFailure("PHONE_NUMBER_EXISTS")
+                }
                 user.phone = phone
             }
         }
