@@ -1,4 +1,5 @@
 import HearthJSON
+import SQLite
 import Testing
 
 @testable import Accounts
