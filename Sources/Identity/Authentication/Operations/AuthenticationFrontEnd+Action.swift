@@ -18,6 +18,8 @@ extension AuthenticationFrontEnd {
         var mode: String
         var secret: String
         var tenant: String
+        /// The client's address, or its network.
+        var clientAddress: String
     }
 
     /// Longer codes and names are none of the host's.
@@ -35,7 +37,8 @@ extension AuthenticationFrontEnd {
         else { return showAction(exchange, page.refusal(page.texts.invalidLink), status: .badRequest) }
         if mode == EmailCode.Purpose.EMAIL_SIGNIN.mode { return handOver(exchange, query, page) }
         let call = ActionCall(
-            query: query, page: page, isPosted: isPosted, mode: mode, secret: secret, tenant: query["tenantId"] ?? "")
+            query: query, page: page, isPosted: isPosted, mode: mode, secret: secret, tenant: query["tenantId"] ?? "",
+            clientAddress: "\(service.settings.proxies.customer(of: exchange))")
         loop.task { [self] in
             do throws(AuthError) {
                 let answer = try await answer(call)
@@ -79,7 +82,7 @@ extension AuthenticationFrontEnd {
                 return (form(call.page.texts.passwordTooWeak), .badRequest)
             }
             guard rules.allowsPassword else { throw AuthError("PASSWORD_LOGIN_DISABLED") }
-            let hash = try await hash(password, client: call.address)
+            let hash = try await hash(password, client: call.clientAddress)
             _ = try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.resetPassword(secret, hash: hash, tenant: tenant)
             }
