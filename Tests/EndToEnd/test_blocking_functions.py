@@ -6,25 +6,13 @@ import threading
 
 import pytest
 
+from blocking import CODE, REFUSED, GatedHost
 from commands import Commands
 from databases import Database
 from hearth import ROOT, Host
 from identity import PASSWORD, Identity, claims, refusal, sign_in_host, succeeded
 from processes import until
 from tokens import PROJECT
-
-CODE = 'BLOCKING_FUNCTION_ERROR_RESPONSE : '
-REFUSED = CODE + r'HTTP Cloud Function returned an error: {"error":{"message":"Not \"you\"","status":"PERMISSION_DENIED"}}'
-
-
-class GatedHost(Host):
-    def __init__(self, folder, **more):
-        super().__init__(folder, ['blocking'], mode='development', config={'workers': {'drainSeconds': 1}, **more})
-
-    def asked(self, function=None, word=''):
-        """The events that the functions were called with, in order."""
-        return [{**note['context']['event'], 'user': note['payload'], 'function': note['function']} for note in self.noted()
-                if function in (None, note['function']) and word in json.dumps(note)]
 
 
 @pytest.fixture(scope='module', params=[1, 2], ids=['one loop', 'two loops'])
@@ -209,41 +197,6 @@ def test_text_messages(host, identity):
     assert identity.refused('accounts:sendVerificationCode', phoneNumber='+15555550199') == REFUSED
     codes = succeeded(identity.ask('GET', f'/emulator/v1/projects/{PROJECT}/verificationCodes'), 'codes')['verificationCodes']
     assert '+15555550199' not in [code['phoneNumber'] for code in codes]
-
-
-def test_nobody_is_asked_about_what_the_host_refuses(tmp_path):
-    host = GatedHost(tmp_path / 'host', auth={'limits': {'textsPerAccount': 1, 'mailsPerAccount': 1}}).start()
-    try:
-        with Identity(host) as identity:
-            identity.managed('accounts', email='mfa@example.com', password=PASSWORD, emailVerified=True)
-            token = identity.sign_in('mfa@example.com')['idToken']
-            answer = identity.post('accounts/mfaEnrollment:start', version='v2', idToken=token, phoneEnrollmentInfo={'phoneNumber': 'nonsense'})
-            assert refusal(answer).startswith('INVALID_PHONE_NUMBER') and host.asked('texts', 'nonsense') == []
-            sent = {'requestType': 'EMAIL_SIGNIN', 'continueUrl': 'http://localhost'}
-            for action, function, body in (('accounts:sendVerificationCode', 'texts', {'phoneNumber': '+15555550104'}),
-                                           ('accounts:sendOobCode', 'mails', {'email': 'twice@example.com', **sent})):
-                identity.do(action, **body)
-                assert identity.refused(action, **body).startswith('TOO_MANY_ATTEMPTS_TRY_LATER')
-                assert len(host.asked(function, list(body.values())[0])) == 1
-        host.stop()
-    finally:
-        host.abandon()
-
-
-def test_a_refusal_leaves_the_pending_token(identity):
-    """The provider's credential may be one that counts once."""
-    email = 'refuse-create.pending@example.com'
-    uid = identity.managed('accounts', email=email, password=PASSWORD)['localId']
-    token = json.dumps({'sub': 'pending', 'email': email, 'email_verified': False})
-    answer = succeeded(identity.with_provider('facebook.com', id_token=token), 'provider')
-    assert answer['needConfirmation'] is True
-    identity.managed('accounts:delete', localId=uid)
-    for _ in range(2):
-        assert refusal(identity.with_provider(pendingToken=answer['pendingToken'])) == REFUSED
-    identity.managed('accounts', localId='linked', email='pending@example.com', password=PASSWORD)
-    own = identity.sign_in('pending@example.com')['idToken']
-    succeeded(identity.with_provider(pendingToken=answer['pendingToken'], idToken=own), 'link')
-    assert refusal(identity.with_provider(pendingToken=answer['pendingToken'])) == 'INVALID_PENDING_TOKEN', 'it was used'
 
 
 def test_each_way_to_sign_in(host, identity):
