@@ -1,4 +1,4 @@
-"""What functions that decide are not asked about, and what their refusals leave."""
+"""Functions that decide: requests that they are not asked about, and the state after their refusals."""
 
 import json
 
