@@ -62,7 +62,7 @@ public struct UserExport {
     private static func usualHashing(_ users: [JSONObject]) -> PasswordHashing? {
         var counts: [PasswordHashing: Int] = [:]
         for user in users { if let hashing = ExportedPassword(of: user)?.scrypt { counts[hashing, default: 0] += 1 } }
-        // Of two that are as common, the dearer one is newer.
+        // The dearer one of two that are as common is newer.
         return counts.max { ($0.value, $0.key.memoryCost ?? 0) < ($1.value, $1.key.memoryCost ?? 0) }?.key
     }
 

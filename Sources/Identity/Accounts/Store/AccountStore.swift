@@ -68,7 +68,7 @@ public final class AccountStore: AccountReader, StoreContent {
                 changes = []
                 try run("ROLLBACK TO operation")
             case .counted where triggers == nil && !changes.isEmpty:
-                // What is kept would be kept without its events.
+                // The changes would be kept without their events.
                 changes = []
                 try run("ROLLBACK TO operation")
                 try run("RELEASE operation")
