@@ -33,7 +33,7 @@ struct SignInTests {
         let anonymous = try fixture.token(try fixture.signUp(nil))
         #expect(
             fixture.refusal { store throws(AccountFailure) in
-                try store.linkPassword(email: "a@example.com", hash: "h", displayName: nil, caller: anonymous, tenant: nil)
+                try store.linkPassword(email: "a@example.com", hash: "h", displayName: nil, caller: anonymous, tenant: nil, recoveryLink: { $0 })
             } == "EMAIL_EXISTS")
     }
 

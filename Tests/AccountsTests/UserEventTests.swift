@@ -98,7 +98,7 @@ import Tree
         let anonymous = try fixture.signUp(nil)
         let token = try fixture.token(anonymous)
         _ = try fixture.run { store throws(AccountFailure) in
-            try store.linkPassword(email: "ada@example.com", hash: "h", displayName: nil, caller: token, tenant: nil)
+            try store.linkPassword(email: "ada@example.com", hash: "h", displayName: nil, caller: token, tenant: nil, recoveryLink: { $0 })
         }
         let identity = ProviderIdentity(provider: "google.com", rawID: "1")
         _ = try fixture.run { store throws(AccountFailure) in try store.signIn(identity, tenant: "", caller: token, mayCreate: true) }

@@ -61,7 +61,7 @@ import Testing
 
     @Test func aKeyThatStandsTwiceIsDoubtful() {
         let file = read("A=1\nA=2")
-        #expect(file.entries == [EnvironmentFile.Entry(key: "A", value: "2", line: 2)])
+        #expect(file.entries == [EnvironmentFile.Entry(key: "A", value: "2", line: 2, lastLine: 2)])
         #expect(file.warnings.map(\.description) == [".env:2:1: A occurs twice; this value is used, not that of line 1"])
     }
 

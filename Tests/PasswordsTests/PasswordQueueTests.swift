@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func atMostSoManyAtATime() async {
-        let queue = PasswordQueue(threadsMax: 3, waitingMax: 1000)
+        let queue = PasswordQueue(threadsMax: 3, waitingMax: 1000, waitingPerClientMax: 1000)
         let gauge = Gauge()
         let sum = await withTaskGroup(of: Int.self) { group in
             for number in 1...200 {
