@@ -19,6 +19,7 @@ from identity import APP_CHECK, Identity
 from identity_providers import decoded
 
 APP = '1:12345:ios:abcdef0123456789'
+WEB_APP = '1:12345:web:abcdef0123456789'
 SECRET = '11111111-2222-4333-8444-555555555555'
 
 
@@ -90,7 +91,7 @@ def check(request, apple, captcha, tmp_path_factory):
     folder = tmp_path_factory.mktemp('check')
     (folder / 'root.pem').write_bytes(apple.root_pem)
     (folder / 'secret.txt').write_text('captcha-secret\n')
-    settings = {'projectNumber': '12345', 'apps': [APP], 'debugTokens': [SECRET],
+    settings = {'projectNumber': '12345', 'apps': [APP, WEB_APP], 'debugTokens': [SECRET],
                 'appAttest': {'teamId': 'TEAM123456', 'bundleId': 'com.example.app', 'rootCertificate': str(folder / 'root.pem')},
                 'recaptcha': {'secretFile': str(folder / 'secret.txt'), 'url': captcha.url, 'hostnames': ['localhost']}}
     with served(folder, request.param, settings) as host, AppCheck(host) as check:
@@ -190,13 +191,14 @@ def test_app_attest_refuses(check, apple):
 
 
 def test_recaptcha(check, captcha):
-    assert check.exchange('exchangeRecaptchaV3Token', recaptcha_v3_token='rc-good')[0] == 200
+    assert check.exchange('exchangeRecaptchaV3Token', recaptcha_v3_token='rc-good')[0] == 400, 'no page has the id of this app'
+    assert check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token='rc-good')[0] == 200
     assert captcha.forms[-1]['secret'] == ['captcha-secret']
-    assert check.exchange('exchangeRecaptchaV3Token', recaptcha_v3_token='rc-lowscore')[0] == 403
-    assert check.exchange('exchangeRecaptchaV3Token', recaptcha_v3_token='rc-bad')[0] == 403
+    assert check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token='rc-lowscore')[0] == 403
+    assert check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token='rc-bad')[0] == 403
     # Clients that get 403 stop for a day: the server's trouble is no rejection.
-    assert check.exchange('exchangeRecaptchaV3Token', recaptcha_v3_token='rc-5xx')[0] == 503
-    assert check.exchange('exchangeRecaptchaV3Token', recaptcha_v3_token='rc-secret')[0] == 503
+    assert check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token='rc-5xx')[0] == 503
+    assert check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token='rc-secret')[0] == 503
 
 
 def test_pages_may_ask(check):
