@@ -64,7 +64,8 @@ def test_programs_get_no_message(identity, proof, message):
 
 
 def test_a_person_signs_in(identity, verifier):
-    assert identity.ask('GET', f'/identitytoolkit.googleapis.com/v1/recaptchaParams?key={identity.key}', headers={}).json['recaptchaSiteKey'] == 'site-key'
+    found = identity.ask('GET', f'/identitytoolkit.googleapis.com/v1/recaptchaParams?key={identity.key}', headers={})
+    assert found.json['recaptchaSiteKey'] == 'site-key'
     session = identity.do('accounts:sendVerificationCode', phoneNumber=PHONE, recaptchaToken='a-person')['sessionInfo']
     code = identity.text_code()
     assert identity.do('accounts:signInWithPhoneNumber', sessionInfo=session, code=code)['phoneNumber'] == PHONE

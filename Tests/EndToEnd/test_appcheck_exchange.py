@@ -242,7 +242,7 @@ def test_tokens_survive_a_restart(tmp_path):
 def test_debug_tokens_of_production_need_a_setting(tmp_path):
     with served(tmp_path, 'production', {'projectNumber': '12345', 'apps': [APP]}) as host, AppCheck(host) as check:
         assert check.exchange('exchangeDebugToken', debugToken=SECRET)[0] == 400
-        # Whoever adds one is told.
+        # The command that adds one says so.
         added = Commands(host, tmp_path / 'here').run('appcheck:debug-tokens', APP, '--add', 'laptop')
         assert added.status == 0 and len(added.output.strip()) == 36
         assert added.error == 'warning: this host exchanges no debug tokens; set appCheck.debugProvider to true in functions.json\n'

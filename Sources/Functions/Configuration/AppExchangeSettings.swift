@@ -78,7 +78,8 @@ extension ConfigurationReader {
                 secretFile: secret, url: recaptcha["url"].string, scoreMin: recaptcha["minimumScore"].double,
                 hostnames: recaptcha["hostnames"].stringsIfPresent ?? [])
         }
-        if let url = enterprise["url"].stringIfPresent, let site = enterprise["siteKey"].stringIfPresent, let key = secretFile(enterprise["apiKeyFile"]) {
+        if let url = enterprise["url"].stringIfPresent, let site = enterprise["siteKey"].stringIfPresent,
+            let key = secretFile(enterprise["apiKeyFile"]) {
             settings.recaptchaEnterprise = AppExchangeSettings.RecaptchaEnterprise(
                 url: url, siteKey: site, apiKeyFile: key, scoreMin: enterprise["minimumScore"].double)
         }

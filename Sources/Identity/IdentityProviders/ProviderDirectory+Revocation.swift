@@ -2,7 +2,7 @@ import HearthJSON
 import HTTP
 import Tokens
 
-/// What an app gives back to Apple when a user deletes the account.
+/// A token that an app gives back to Apple when a user deletes the account.
 public enum RevokedToken: Sendable {
     case accessToken, refreshToken
     /// Exchanged for tokens first, which are revoked.

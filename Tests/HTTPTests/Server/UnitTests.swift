@@ -59,7 +59,8 @@ import Testing
         let values = ["x", " ", "\t", "\u{e9}", "=", ":", ", ", "a b"].map { Array(repeating: $0, count: 300).joined() }
         let edges = ["", " ", "\t", "x", "xyz ", "\"", "\u{80}"]
         let names = [
-            "Authorization", "authorization", "AUTHORIZATION", "Authorizatiom", "X-Firebase-AppCheck", "x-firebase-appcheck", "Cookie", "Authorization ",
+            "Authorization", "authorization", "AUTHORIZATION", "Authorizatiom", "X-Firebase-AppCheck", "x-firebase-appcheck", "Cookie",
+            "Authorization ",
         ]
         for name in names {
             for (value, edge) in values.flatMap({ value in edges.map { (value, $0) } }) {

@@ -42,7 +42,8 @@ struct ConnectionOptions: ParsableArguments {
         }
         // The folder may belong to another host on this machine. A host in development mode accepts this token, as the Firebase emulators
         // do.
-        return HostClient(url, token: token, otherToken: isGuessed && url.isLoopback ? HostClient.developmentToken : nil, authorityFile: authorityFile)
+        let other = isGuessed && url.isLoopback ? HostClient.developmentToken : nil
+        return HostClient(url, token: token, otherToken: other, authorityFile: authorityFile)
     }
 
     /// - Returns: the token, and whether it was guessed from the current folder.

@@ -4,7 +4,7 @@ import HearthJSON
 
 /// `hearth auth:keys`: lists, makes and removes the key files of service accounts.
 struct AuthKeys: HostCommand {
-    /// What an account can be bounded to.
+    /// A part of the host to which an account can be limited.
     enum Scope: String, CaseIterable, ExpressibleByArgument { case auth, database, messaging }
 
     static let configuration = CommandConfiguration(
@@ -22,7 +22,7 @@ struct AuthKeys: HostCommand {
 
     @Option(help: ArgumentHelp("Add a service account of this name.", valueName: "name"))
     var add: String?
-    @Option(help: ArgumentHelp("What the account may administer; can be repeated. By default, everything.", valueName: "scope"))
+    @Option(help: ArgumentHelp("Limit the account to this part; can be repeated. By default, it administers everything.", valueName: "scope"))
     var scope: [Scope] = []
     @Option(help: ArgumentHelp("The key file; - for standard output. (default: NAME-key.json)", valueName: "file"))
     var output: String?

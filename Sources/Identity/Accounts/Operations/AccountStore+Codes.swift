@@ -232,7 +232,7 @@ extension AccountReader {
         return row.0
     }
 
-    /// The user for whom a code was made. Nil if the user is gone, or has another e-mail than the one to which the code was sent: somebody else may
+    /// The user for whom a code was made. Nil if the user is gone, or has another e-mail than the one to which the code was sent: another person may
     /// have that e-mail now, or read its mails.
     func owner(of code: StoredCode, tenant: String) throws(AccountFailure) -> UserRecord? {
         guard let uid = code.uid, let user = try user(uid, tenant: tenant) else { return nil }

@@ -129,7 +129,7 @@ struct RecaptchaProvider: AttestationProvider {
 
 /// reCAPTCHA v2, with which people who sign in prove that they are no programs. It has no score.
 public struct RecaptchaCheck: Sendable {
-    /// What a token is worth.
+    /// The judgement of a token.
     public enum Verdict: Sendable {
         case accepted, rejected
         /// Google does not answer, or refuses the secret of the host.

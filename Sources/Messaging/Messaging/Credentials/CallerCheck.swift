@@ -63,7 +63,7 @@ struct Scopes: OptionSet, Sendable, Hashable {
 
     var names: [String] { Self.names.filter { contains($0.scope) }.map(\.name) }
 
-    /// What remains of requested scopes within the bounds of an account. Scopes for everything become those of the bounds.
+    /// The requested scopes that lie within the bounds of an account. Scopes for everything become those of the bounds.
     func within(_ bounds: Scopes?) -> Scopes {
         guard let bounds else { return self }
         return contains(.cloudPlatform) ? bounds : intersection(bounds)

@@ -10,7 +10,7 @@ struct ServiceAccount: Sendable {
     /// The public key in DER, as SubjectPublicKeyInfo.
     var publicKey: [UInt8]
     var created: Int64
-    /// What the account may do at most; nil for everything.
+    /// The most that the account may do; nil for everything.
     var bounds: Scopes?
 
     /// Makes a new account and its key file, which is returned only once.

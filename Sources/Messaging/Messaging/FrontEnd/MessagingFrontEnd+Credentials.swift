@@ -102,7 +102,7 @@ extension MessagingFrontEnd {
         }
     }
 
-    /// What the store says about the request of an account.
+    /// The answer of the store to the request of an account.
     private enum Grant: Sendable {
         /// The content of the access token.
         case content(String)
