@@ -220,7 +220,9 @@ def test_answers_that_nobody_reads(launch, clients, grown):
 def test_pages_of_users_that_nobody_reads(launch, clients):
     host = launch([], mode='development', config={'server': {'loops': 1, 'memoryBytes': 16 * MEBIBYTE}})
     with Identity(host) as identity:
-        identity.managed('accounts:batchCreate', users=[{'localId': f'u{number}', 'photoUrl': 'x' * 2000} for number in range(1000)])
+        identity.managed('accounts:batchCreate', users=[
+            {'localId': f'u{number}', 'photoUrl': 'x' * 2000, 'displayName': 'x' * 250, 'customAttributes': json.dumps({'a': 'x' * 900})}
+            for number in range(1000)])
         [(name, value)] = identity.admin.items()
     idle = []
     for _ in range(30):

@@ -233,8 +233,11 @@ class FakeIssuer(Provider):
         if scheme.lower() == 'basic':
             name, _, secret = base64.b64decode(pair).decode().partition(':')
             form = {'client_id': urllib.parse.unquote(name), 'client_secret': urllib.parse.unquote(secret), **form}
+        # A code stays usable after a request for another client.
+        if form.get('client_id') != self.client_id or not self.secret_of(form.get('client_secret')):
+            return 400, {'error': 'invalid_client'}
         request = self.codes.pop(form.get('code'), None)
-        if request is None or form.get('client_id') != self.client_id or not self.secret_of(form.get('client_secret')):
+        if request is None:
             return 400, {'error': 'invalid_grant'}
         if 'code_challenge' in request:
             challenge = base64url(hashlib.sha256(form.get('code_verifier', '').encode()).digest())

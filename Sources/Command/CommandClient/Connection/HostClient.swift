@@ -13,6 +13,8 @@ public final class HostClient {
     public private(set) var token: String?
     /// An alternative for `token` if the host refuses that; nil once the host has accepted one.
     private var otherToken: String?
+    /// Whether the host has refused a token before it got the alternative.
+    private var wasRefused = false
     private let idleSeconds: Int
     private let authorityFile: String?
     private var connection: HostConnection?
@@ -118,6 +120,7 @@ public final class HostClient {
         _ = try Self.body(connection)
         if head.status == 401 {
             token = otherToken
+            wasRefused = true
             self.connection = nil
         }
         otherToken = nil
@@ -145,7 +148,8 @@ public final class HostClient {
             let given =
                 switch token {
                 case nil: "no administrator's token was given: give the one"
-                case Self.developmentToken?: "no administrator's token was given, and none is in .hearth: name the data directory, or give the token"
+                case Self.developmentToken? where !wasRefused:
+                    "no administrator's token was given, and none is in .hearth: name the data directory, or give the token"
                 default: "the token is not this host's: give the one"
                 }
             return ClientFailure(
