@@ -1,6 +1,7 @@
 """`hearth secrets:*`: the file of secrets, and a function that gets a new value without a restart."""
 
 import json
+import os
 import stat
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -56,12 +57,23 @@ def test_other_lines_stay(hearth):
     file(hearth).chmod(0o644)
     hearth.succeeds('secrets:set', 'B', given='new')
     assert file(hearth).read_text() == '# Keys of the shop\nA=1\n\nB=new\nA=3\n# end'
-    assert stat.S_IMODE(file(hearth).stat().st_mode) == 0o600
+    assert stat.S_IMODE(file(hearth).stat().st_mode) == 0o640, 'others read it no more'
     hearth.succeeds('secrets:set', 'A', given='2')
     assert file(hearth).read_text() == '# Keys of the shop\n\nB=new\nA=2\n# end'
     hearth.succeeds('secrets:set', 'C', given='4')
     hearth.succeeds('secrets:destroy', 'B', '--force')
     assert file(hearth).read_text() == '# Keys of the shop\n\nA=2\n# end\nC=4\n'
+
+
+def test_the_user_of_the_host_can_still_read_the_file(hearth):
+    """As docs/production.md installs it: it belongs to root, and the host's group reads it."""
+    file(hearth).write_text('A=1\n')
+    group = 12345 if os.geteuid() == 0 else os.getegid()
+    os.chown(file(hearth), -1, group)
+    file(hearth).chmod(0o646)
+    hearth.succeeds('secrets:set', 'B', given='2')
+    status = file(hearth).stat()
+    assert (stat.S_IMODE(status.st_mode), status.st_gid) == (0o640, group)
 
 
 @pytest.mark.parametrize('name,given,said', [

@@ -4,10 +4,14 @@ import Glibc
 public enum DurableFile {
     /// Replaces the contents of a file.
     ///
+    /// - Parameter owner: the user and the group that get the file; those of this process where nil.
     /// - Throws: `FileFailure`; the file is then unchanged.
-    public static func replace(_ path: String, with bytes: [UInt8], mode: mode_t) throws(FileFailure) {
+    public static func replace(
+        _ path: String, with bytes: [UInt8], mode: mode_t, owner: (user: uid_t, group: gid_t)? = nil
+    ) throws(FileFailure) {
         let fresh = freshPath(of: path)
         try writeWhole(fresh, bytes, mode: mode)
+        if let owner, chown(fresh, owner.user, owner.group) != 0 { throw removing(fresh) }
         guard rename(fresh, path) == 0 else { throw removing(fresh) }
         Folder.sync(Folder.parent(of: path))
     }

@@ -66,7 +66,8 @@ public struct SecretFile {
     /// - Returns: whether it was there.
     public mutating func remove(_ name: String) throws(ConfigurationErrors) -> Bool { try takeOut(name) != nil }
 
-    /// Reads the file, changes it, and replaces it durably; only its owner can read it afterwards. Changes by several processes follow each
+    /// Reads the file, changes it, and replaces it durably. A new file can be read by its owner only. Another one keeps its owner and its group,
+    /// which may read it if it could: in production that is how the host's user reads a file of root. Changes by several processes follow each
     /// other, so none is lost.
     ///
     /// - Throws: what `edit` throws, or the reason why the file cannot be read or written; it is then unchanged.
@@ -79,8 +80,12 @@ public struct SecretFile {
         if folder >= 0 { _ = flock(folder, LOCK_EX) }
         var file = try SecretFile(path)
         let answer = try edit(&file)
+        var status = stat()
+        let exists = stat(path, &status) == 0
         do throws(FileFailure) {
-            try DurableFile.replace(path, with: file.bytes, mode: 0o600)
+            try DurableFile.replace(
+                path, with: file.bytes, mode: exists ? status.st_mode & 0o640 | 0o600 : 0o600,
+                owner: exists ? (status.st_uid, status.st_gid) : nil)
         } catch {
             throw ConfigurationErrors([Problem(file: path, message: "\(error)")])
         }

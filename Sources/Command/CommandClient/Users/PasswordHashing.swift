@@ -41,7 +41,7 @@ public struct PasswordHashing: Sendable, Hashable {
         }
         if let saltSeparator, FileBase64.normal(saltSeparator) == nil { return "--salt-separator must be in Base64" }
         if let key, !key.isEmpty {
-            // A placeholder such as KEY may be Base64 by accident; no password would match.
+            // The word KEY of an example is Base64 by accident: it is refused for its length, because no password would match.
             guard let bytes = FileBase64.bytes(key) else { return "--hash-key must be in Base64" }
             let least = algorithm == .SCRYPT ? Self.signerKeyBytesMin : Self.keyBytesMin
             guard bytes.count >= least else { return "--hash-key has \(bytes.count) bytes; a key of \(name) has at least \(least)" }

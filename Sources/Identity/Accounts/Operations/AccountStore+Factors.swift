@@ -158,7 +158,7 @@ extension AccountStore {
     }
 }
 
-/// The part of that which only reads.
+/// Reading who may enrol second factors, and sign-ins that wait for one.
 extension AccountReader {
     /// The caller, if second factors of this kind can be enrolled.
     func enroller(_ token: CallerToken, tenant: String?) throws(AccountFailure) -> UserRecord {

@@ -112,7 +112,7 @@ struct RecaptchaProvider: AttestationProvider {
         return Attestation()
     }
 
-    /// What Google says about a token that it has made for the site.
+    /// Google's answer about a token of the site.
     static func answer(_ token: String, _ settings: RecaptchaSettings, _ client: ProviderClient) async throws(AppCheckError) -> JSONObject {
         let form = "secret=\(FormText.encoded(settings.secret))&response=\(FormText.encoded(token))"
         let answer = try await client.json(
