@@ -231,7 +231,8 @@ def test_pages_of_users_that_nobody_reads(launch, clients):
                     f'Host: localhost\r\n{name}: {value}\r\n\r\n')
         idle.append(client)
     statuses = [client.status() for client in idle]
-    assert statuses[0] == 200 and 503 in statuses and set(statuses) == {200, 503}, statuses
+    # The pages are read beside the loop, so any of the thirty may be among the first.
+    assert set(statuses) == {200, 503}, statuses
     assert held(host)['answers'] < 8 * MEBIBYTE
     for client in idle:
         client.close()
