@@ -317,6 +317,8 @@ let package = Package(
             name: "DeploymentTests", dependencies: ["Deployment", "AdminProtocol", "FunctionDispatch", "Configuration", "Files", json],
             swiftSettings: house),
         .testTarget(name: "HostTests", dependencies: ["Host"], swiftSettings: house),
-        .testTarget(name: "HearthFunctionsTests", dependencies: ["CHearth", "HearthFunctions", "HearthTesting", json, logging], swiftSettings: house),
+        .testTarget(
+            name: "HearthFunctionsTests", dependencies: ["CHearth", "FuzzSupport", "HearthFunctions", "HearthTesting", json, logging],
+            swiftSettings: house),
     ]
 )

@@ -48,4 +48,5 @@ let functions = Functions {
     OnCall("observeOften", observingOften)
     triggers
     traces
+    OnRequest("web", routes: Web.routes)
 }

@@ -44,7 +44,7 @@ private final class FeedRun {
         loop.runOnce()
     }
 
-    /// Loses a batch, as a writer does whose commit succeeded although it was told that it had failed.
+    /// Loses a batch, as a writer does whose commit has succeeded although it had to be taken for a failure.
     func loseBatch() { published = unpublished.removeFirst().commit }
 
     /// Answers the first read with the newest commit.

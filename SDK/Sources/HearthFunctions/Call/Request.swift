@@ -7,6 +7,10 @@ public struct Request: Sendable {
     public let rawRequest: RawRequest
     /// The body's bytes, decompressed where the client had compressed them.
     public let body: [UInt8]
+    /// The parameters of the path of the route, decoded; empty outside a ``Router``.
+    public internal(set) var parameters: [String: String] = [:]
+    /// The values that middlewares have added, by type.
+    var values: [ObjectIdentifier: any Sendable] = [:]
     let invocation: Invocation
 
     init(_ invocation: Invocation) {

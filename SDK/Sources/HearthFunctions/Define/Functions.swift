@@ -89,6 +89,8 @@ public struct FunctionDefinition: Sendable {
     var options: Options
     let trigger: Trigger
     var generation = Generation.second
+    /// The mistakes in what the function is made of, such as its routes; each is a phrase.
+    var problemsOfContent: [String] = []
     let handler: FunctionHandler
 
     enum Trigger: Sendable {

@@ -12,8 +12,8 @@ public struct OnRequest: FunctionsContent {
     /// The one function.
     public let definitions: [FunctionDefinition]
 
-    private init(_ name: String, _ options: Options, _ handler: FunctionHandler) {
-        definitions = [FunctionDefinition(path: [name], options: options, trigger: .http, handler: handler)]
+    private init(_ name: String, _ options: Options, _ handler: FunctionHandler, problems: [String] = []) {
+        definitions = [FunctionDefinition(path: [name], options: options, trigger: .http, problemsOfContent: problems, handler: handler)]
     }
 
     /// A synchronous function. The fastest kind: no task is created for a request.
@@ -24,6 +24,13 @@ public struct OnRequest: FunctionsContent {
     /// An asynchronous function.
     public init(_ name: String, options: Options = Options(), _ handler: @escaping @Sendable (Request) async throws -> Response) {
         self.init(name, options, RequestHandler { request, _ in try await handler(request) })
+    }
+
+    /// An asynchronous function whose content may be invalid.
+    init(
+        _ name: String, options: Options, routeProblems: [String], _ handler: @escaping @Sendable (Request) async throws -> Response
+    ) {
+        self.init(name, options, RequestHandler { request, _ in try await handler(request) }, problems: routeProblems)
     }
 
     /// A function that writes its answer piece by piece. The answer ends when the function returns.

@@ -19,7 +19,7 @@ extension Functions {
 
 extension FunctionDefinition {
     fileprivate var problems: [String] {
-        var found = options.problems
+        var found = options.problems + problemsOfContent
         if generation == .first {
             if let cpu = options.cpu { found.append("cpu is \(cpu), but a first-generation function has no such option") }
             if let concurrency = options.concurrency, concurrency != 1 {

@@ -20,7 +20,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
     // Unchecked: after the setup, everything is used on `loop` only, through `post`.
     let loop: EventLoop
     private let thread: LoopThread?
-    let router: Router
+    let router: EndpointRouter
     private let admin: AdminAPI
     let server: HTTPServer
     var listeners: [Listener] = []
@@ -56,7 +56,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         let functionFront = FunctionFrontEnd(
             loop: loop, loopNumber: number, project: configuration.project, adminToken: adminToken,
             developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, log: log)
-        router = Router(
+        router = EndpointRouter(
             functions: functionFront, database: front, messaging: messagingFront,
             authentication: AuthenticationFrontEnd(service: authentication, loop: loop) { [project = configuration.project] token in
                 messagingFront.mayAdministerUsers(token, project: project)

@@ -15,7 +15,7 @@ import RealtimeDatabase
 import Tokens
 
 /// Passes each request of a loop to its handler: a function, the database, messaging, the administration, or a page of the host.
-final class Router: HTTPHandler {
+final class EndpointRouter: HTTPHandler {
     /// Handles requests to functions.
     let functions: FunctionFrontEnd
     /// Handles requests to the database.

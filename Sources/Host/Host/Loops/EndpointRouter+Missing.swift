@@ -8,7 +8,7 @@ import HTTP
 import Logging
 
 /// Answers requests for unknown paths that are recognizable mistakes.
-extension Router {
+extension EndpointRouter {
     /// Answers a call of a function of another project.
     ///
     /// - Returns: whether it was answered.
