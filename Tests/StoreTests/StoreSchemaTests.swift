@@ -51,6 +51,19 @@ struct StoreSchemaTests {
         }
     }
 
+    @Test("a new file is made with all migrations, or with none")
+    func makesWhole() throws {
+        try TemporaryFolder.with { folder in
+            var wrong = later
+            wrong.migrations[1] += "INSERT INTO missing VALUES(1);"
+            #expect(throws: StoreError.self) { try StoreFile("\(folder)/a.sqlite", wrong, StoreSettings(), claim: nil) }
+            #expect(try Connection("\(folder)/a.sqlite").value("SELECT count(*) FROM sqlite_schema") == 0)
+            let file = try StoreFile("\(folder)/a.sqlite", later, StoreSettings(), claim: nil)
+            #expect(try columns(file.connection) == ["id", "text", "author"])
+            #expect(try file.connection.value("PRAGMA user_version") == 2)
+        }
+    }
+
     @Test("additions do not change the version: the program before can open the file")
     func adds() throws {
         try TemporaryFolder.with { folder in

@@ -10,7 +10,8 @@ public struct StoreSchema: Sendable {
     /// Four characters, in the header of each file.
     public var applicationID: Int64
     /// The steps from each version to the next, in SQL. The first makes the tables of a new file. Each is a transaction: after a crash, the
-    /// file has the version before or after it. A released migration is never changed.
+    /// file has the version before or after it. A new file gets all of them in one transaction, so that another process never finds it half
+    /// made. A released migration is never changed.
     public var migrations: [String]
     /// Adds tables and indexes that programs of earlier versions do not mind, so that a failed upgrade of the host leaves them a file that
     /// they can open. SQL that runs at each opening, in a transaction, and changes nothing the second time.
@@ -88,14 +89,24 @@ public struct StoreSchema: Sendable {
         guard case .integer(let found)? = try connection.value("PRAGMA user_version"), found >= 0, found <= version else {
             throw StoreError(.other, "\(connection.path) was made by a newer version of this program; use that one")
         }
-        for (step, migration) in migrations.enumerated().dropFirst(Int(found)) {
+        if found == 0 {
+            try connection.transaction { () throws(SQLiteError) in
+                for migration in migrations { try connection.execute(migration) }
+                try mark(connection, version)
+            }
+        }
+        for (step, migration) in migrations.enumerated().dropFirst(found == 0 ? migrations.count : Int(found)) {
             try connection.transaction { () throws(SQLiteError) in
                 try connection.execute(migration)
-                try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(step + 1)")
+                try mark(connection, Int64(step + 1))
             }
         }
         guard !additions.isEmpty else { return }
         try connection.transaction { () throws(SQLiteError) in try connection.execute(additions) }
+    }
+
+    private func mark(_ connection: Connection, _ version: Int64) throws(SQLiteError) {
+        try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
     }
 
     private func notOurs(_ path: String) -> StoreError {

@@ -98,6 +98,8 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     override func didOpen(_ open: NamespaceContent) throws(StoreError) {
         newest.finish(try CommitMark.read(open.store).number)
+        // The last batch was not published if it was unknown whether its commit had succeeded.
+        feed?.post { [commitNumber] in $0.reach(commitNumber) }
         try loadRules(open)
         triggerLimits = try readTriggerLimits(open)
         publishRules(.inForce(rulesInForce))
@@ -331,9 +333,11 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         listenerCount += 1
         let listener = ChangeFeed.Listener(id: lastListener, loop: loop, handler: handler)
         // Earlier writes of this turn may not be in its batch, so the listener is added after it. The read sees them.
+        let writer = LoopBound(self, loop: self.loop)
         afterTurn {
+            let commit = writer.value.commitNumber
             feed.post {
-                $0.add(listener, at: place, read: read)
+                $0.add(listener, at: place, since: commit, read: read)
                 loop.post { ready(.success((listener.id, feed))) }
             }
         }

@@ -23,6 +23,7 @@ final class ChangeFeed {
     private var lastView: UInt64 = 0
     private var watches = WatchTable()
     private var recent = RecentChanges()
+    private let progress = FeedProgress()
     private var news = NewsBatch()
 
     /// The place of listeners: a node, or the result of a query on its children.
@@ -38,12 +39,15 @@ final class ChangeFeed {
 
     /// Adds a listener. It hears of all batches that are published from now on.
     ///
-    /// - Parameter read: reads results of queries. It keeps the namespace open.
-    func add(_ listener: Listener, at place: Place, read: @escaping QueryView.Read) {
+    /// - Parameters:
+    ///   - commit: the newest commit, whose batch has been published if there were listeners.
+    ///   - read: reads results of queries. It keeps the namespace open.
+    func add(_ listener: Listener, at place: Place, since commit: UInt64, read: @escaping QueryView.Read) {
+        reach(commit)
         guard let query = place.query else { return listeners.insert(listener, id: listener.id, at: place.path) }
         if let view = viewsByQuery[place] { return view.add(listener) }
         lastView += 1
-        let view = QueryView(lastView, place.path, query, loop: loop, memory: memory, read: read)
+        let view = QueryView(lastView, place.path, query, loop: loop, memory: memory, progress: progress, read: read)
         viewsByQuery[place] = view
         views.insert(view, id: view.id, at: place.path)
         view.add(listener)
@@ -93,8 +97,13 @@ final class ChangeFeed {
             listeners.forEach(touchedBy: change) { listener, _ in news.tell(listener, .changed(change)) }
             views.forEach(touchedBy: change) { view, _ in view.hear(change, &news) }
         }
-        news.send()
+        reach(batch.commit)
         guard var answers = answers.take() else { return }
         answers.deliver(failure: failure)
+    }
+    /// Notes that there is no batch up to this commit that has not been published.
+    func reach(_ commit: UInt64) {
+        for view in progress.reach(commit) { view.catchUp(&news) }
+        news.send()
     }
 }

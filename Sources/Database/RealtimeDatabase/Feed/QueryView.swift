@@ -5,7 +5,8 @@ import Tree
 /// The result of a query for its listeners, kept up to date with the changes of its node. Equal queries share a view. Used on the thread of its feed.
 ///
 /// A change that the window cannot follow makes the view read its rows again, at whatever commit is the newest then. The changes up to that commit
-/// are in what was read; the others are applied to it. Meanwhile the listeners know that news are due.
+/// are in what was read; the others are applied to it. Rows that are newer than what the feed has passed on are taken over when it has passed on
+/// their commit. Meanwhile the listeners know that news are due.
 final class QueryView {
     /// Reads the children that a query selects, and the number of the newest commit in them; nil if that fails. The completion is called on the loop.
     typealias Read = @Sendable (
@@ -17,6 +18,7 @@ final class QueryView {
     private let query: Query
     private let loop: EventLoop
     private let memory: ViewMemory
+    private let progress: FeedProgress
     private let read: Read
     private var listeners: [ChangeFeed.Listener] = []
     private var window: QueryWindow
@@ -35,6 +37,8 @@ final class QueryView {
 
     private enum State {
         case reading
+        /// The rows are newer than what the feed has passed on.
+        case ahead(rows: Node, commit: UInt64)
         case live
         /// Nobody has read the result yet, it is too large to be kept, or it could not be read. Listeners read it after each change, until the
         /// view tries again.
@@ -45,12 +49,13 @@ final class QueryView {
     private static let pendingBytesMax = 1024 * 1024
     private static let retryMilliseconds: UInt64 = 10_000
 
-    init(_ id: UInt64, _ path: Path, _ query: Query, loop: EventLoop, memory: ViewMemory, read: @escaping Read) {
+    init(_ id: UInt64, _ path: Path, _ query: Query, loop: EventLoop, memory: ViewMemory, progress: FeedProgress, read: @escaping Read) {
         self.id = id
         self.path = path
         self.query = query
         self.loop = loop
         self.memory = memory
+        self.progress = progress
         self.read = read
         window = QueryWindow(query)
     }
@@ -81,7 +86,7 @@ final class QueryView {
         case .unkept(until: .max):
             isDueTold = true
             begin()
-        case .reading: isDueTold = true
+        case .reading, .ahead: isDueTold = true
         case .live, .unkept: tell(.settled, &news)
         }
     }
@@ -98,7 +103,7 @@ final class QueryView {
         let writes = change.writes(below: path)
         guard !writes.isEmpty else { return }
         switch state {
-        case .reading: wait(change, &news)
+        case .reading, .ahead: wait(change, &news)
         case .live:
             if let members = window.apply(writes) {
                 tell(members, change.commit, &news)
@@ -109,7 +114,9 @@ final class QueryView {
             }
         case .unkept(let until):
             tell(.outdated(change.commit), &news)
-            if loop.nowMilliseconds >= until { begin() }
+            guard loop.nowMilliseconds >= until else { return }
+            drop(change)
+            begin()
         }
     }
 
@@ -141,11 +148,22 @@ final class QueryView {
         if let (node, commit) = found {
             // Changes whose values were not kept must be in the rows.
             if let dropped, dropped.last > commit { return begin() }
+            guard commit <= progress.commit else {
+                state = .ahead(rows: node, commit: commit)
+                return progress.await(commit, self)
+            }
             fill(node, commit, &news)
         } else {
             giveUp(&news)
         }
         news.send()
+    }
+
+    /// Takes over rows that were newer than what the feed had passed on.
+    func catchUp(_ news: inout NewsBatch) {
+        guard case .ahead(let node, let commit) = state, !isOver else { return }
+        if let dropped, dropped.last > commit { return begin() }
+        fill(node, commit, &news)
     }
 
     private func fill(_ node: Node, _ commit: UInt64, _ news: inout NewsBatch) {
@@ -171,7 +189,10 @@ final class QueryView {
 
     /// Tells the listeners that nothing is due, unless the view is reading again.
     private func settle(_ news: inout NewsBatch) {
-        if case .reading = state { return }
+        switch state {
+        case .reading, .ahead: return
+        case .live, .unkept: break
+        }
         if isDueTold { tell(.settled, &news) }
         isDueTold = false
     }
