@@ -89,7 +89,7 @@ extension AccountStore {
         var user = try caller(token, tenant: tenant)
         guard let index = user.factors.firstIndex(where: { $0.id.isExactly(id) }) else { throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND") }
         // A stolen token of the first factor alone must not remove the second.
-        if token.secondFactor == nil { try requireRecent(token) }
+        if token.secondFactor == nil { try requireRecent(token, user) }
         user.factors.remove(at: index)
         var token = token
         if token.secondFactorID == id {

@@ -76,7 +76,7 @@ extension AuthenticationFrontEnd {
             if let address { return .redirect(address) }
             return .json(Self.told("The password has been successfully updated.", "email", used.email))
         default:
-            let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.applyCode(code, tenant: tenant) }
+            let user = try await apply(code, tenant: tenant, call.links)
             if let address, mode != "recoverEmail" { return .redirect(address) }
             let isChange = mode == "verifyAndChangeEmail"
             let sentence = "The email has been successfully \(isChange ? "changed" : "verified")."

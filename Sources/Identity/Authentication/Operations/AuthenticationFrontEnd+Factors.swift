@@ -49,7 +49,7 @@ extension AuthenticationFrontEnd {
         let tenant = try call.namedTenant()
         let name = try call.body.text("displayName")
         // No factor is added without the notice of it.
-        try requireOwnAddress(call)
+        try requireOwnAddress(call.links)
         if let info = try call.body.body("totpVerificationInfo") {
             try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: false)
             let (session, code) = try session(info, code: "verificationCode")
