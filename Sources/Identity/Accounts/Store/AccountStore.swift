@@ -28,7 +28,12 @@ public final class AccountStore: AccountReader, StoreContent {
         tables = SQLiteWriter(sharing: file)
         outbox = try Outbox(tables, namespace: Outbox.users)
         super.init(file.connection, policy, seal)
-        do throws(SQLiteError) { try sealFactors() } catch { throw StoreError(error) }
+        do throws(SQLiteError) {
+            try sealFactors()
+            try separateProjectChanges()
+        } catch {
+            throw StoreError(error)
+        }
         noteState()
     }
 
