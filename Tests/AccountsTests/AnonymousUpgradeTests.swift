@@ -45,7 +45,7 @@ import Testing
         change.email = "thief@example.com"
         let wanted = change
         let moved = try fixture.run { store throws(AccountFailure) in try store.update(wanted, caller: token, tenant: nil) { $0 } }
-        #expect(moved.recovery?.email == "ada@example.com")
+        #expect(moved.notices.first?.email == "ada@example.com")
     }
 
     @Test(arguments: [true, false]) func aPasswordIsTheWayToSignInFromThenOn(isStrict: Bool) throws {

@@ -23,8 +23,6 @@ public struct EmailCode: Sendable {
     public var purpose: Purpose
     public var email: String
     public var newEmail: String?
-    /// The second factor that the code removes.
-    public var factor: SecondFactor?
     /// The secret.
     public var code: String
     /// The link of the e-mail.
@@ -51,7 +49,7 @@ extension AccountStore {
     ///
     /// - Parameter detail: the facts that the code needs when it is used.
     func addNoticeCode(
-        _ purpose: EmailCode.Purpose, email: String, newEmail: String? = nil, detail: String?, of user: UserRecord, link: (String) -> String
+        _ purpose: EmailCode.Purpose, email: String, detail: String?, of user: UserRecord, link: (String) -> String
     ) throws(AccountFailure) -> EmailCode {
         try countNotice(to: email, tenant: user.tenant)
         let last = try first(
@@ -59,7 +57,7 @@ extension AccountStore {
             .text(user.tenant), .text(user.uid)
         ) { $0.integer(at: 0) }
         return try addCode(
-            purpose, email: email, newEmail: newEmail, detail: detail, uid: user.uid, tenant: user.tenant, created: max(now, (last ?? 0) + 1),
+            purpose, email: email, newEmail: nil, detail: detail, uid: user.uid, tenant: user.tenant, created: max(now, (last ?? 0) + 1),
             link: link)
     }
 
@@ -148,14 +146,14 @@ extension AccountStore {
             throw AccountFailure("INVALID_OOB_CODE")
         }
         var user = old
-        var recovery: EmailCode?
+        var notices: [SecurityNotice] = []
         try removeCode(secret)
         switch code.purpose {
         case .VERIFY_AND_CHANGE_EMAIL:
             guard let email = code.newEmail else { throw AccountFailure("INVALID_OOB_CODE") }
             try change(&user, toVerified: email)
             // The one who has the mail of the new address need not be the owner of the account.
-            if policy.isStrict { recovery = try addRecovery(of: &user, before: old, nil, link: recoveryLink) }
+            if policy.isStrict { notices = try addRecovery(of: &user, before: old, nil, link: recoveryLink) }
         case .RECOVER_EMAIL:
             try change(&user, toVerified: code.email)
             if policy.isStrict { try goBack(&user, to: code) }
@@ -167,7 +165,7 @@ extension AccountStore {
         }
         try putWithLinks(user)
         var result = SignedIn(user: user)
-        result.recovery = recovery
+        result.notices = notices
         return result
     }
 
@@ -176,14 +174,6 @@ extension AccountStore {
         user.email = email
         user.isEmailVerified = true
         try revokeTokens(of: &user)
-    }
-
-    /// Makes the code by which a user removes a second factor that another person has added. Nil if the user has no e-mail.
-    public func addRevertingCode(_ factor: SecondFactor, of user: UserRecord, link: (String) -> String) throws(AccountFailure) -> EmailCode? {
-        guard let email = user.email else { return nil }
-        var code = try addNoticeCode(.REVERT_SECOND_FACTOR_ADDITION, email: email, detail: factor.id, of: user, link: link)
-        code.factor = factor
-        return code
     }
 
     /// Signs in with the code of a link.
@@ -222,9 +212,9 @@ extension AccountStore {
         user.isEmailVerified = true
         user.usesEmailLink = true
         if old.email != nil, !user.hasEmail(old.email) { try revokeTokens(of: &user) }
-        let recovery = try addRecovery(of: &user, before: old, token, link: recoveryLink)
+        let notices = try addRecovery(of: &user, before: old, token, link: recoveryLink)
         var result = try goOn(user, token, provider: "password")
-        result.recovery = recovery
+        result.notices = notices
         return result
     }
 }

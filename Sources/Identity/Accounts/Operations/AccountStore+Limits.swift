@@ -5,12 +5,18 @@ extension AccountStore {
 
     /// Runs an operation for a client.
     ///
-    /// - Parameter address: the client's address, or its network; nil for administrators, who have no limits.
+    /// - Parameters:
+    ///   - address: the client's address, or its network; nil for administrators, who have no limits.
+    ///   - language: the languages of notices.
     public func serving<R>(
-        _ address: String?, _ operation: (AccountStore) throws(AccountFailure) -> R
+        _ address: String?, language: String? = nil, _ operation: (AccountStore) throws(AccountFailure) -> R
     ) throws(AccountFailure) -> R {
         customer = address
-        defer { customer = nil }
+        self.language = language
+        defer {
+            customer = nil
+            self.language = nil
+        }
         return try operation(self)
     }
 
@@ -57,6 +63,17 @@ extension AccountStore {
         let (key, limit) = ("notice \(tenant) \(email)", policy.limits.mailsPerAccount)
         try require(key, limit, Self.hour, AuthError("TOO_MANY_ATTEMPTS_TRY_LATER"))
         try count(key, limit, Self.hour)
+    }
+
+    /// Counts a change of an e-mail, to the user and to the client: each sends a notice to the former address, which need not be the client's.
+    func countEmailChange(of user: UserRecord) throws(AccountFailure) {
+        let (ofUser, limits) = ("moves of \(user.tenant) \(user.uid)", policy.limits)
+        try require(ofUser, limits.mailsPerAccount, Self.hour, Self.tooMany("e-mails were set for this account"))
+        if let customer {
+            try require("moves \(customer)", limits.mailsPerAddress, Self.hour, Self.tooMany("e-mails were changed from this address"))
+        }
+        try count(ofUser, limits.mailsPerAccount, Self.hour)
+        if let customer { try count("moves \(customer)", limits.mailsPerAddress, Self.hour) }
     }
 
     /// Counts a text message.

@@ -54,6 +54,10 @@ extension AccountStore {
             let sql = "DELETE FROM attempt WHERE key IN (SELECT key FROM attempt WHERE \(range) LIMIT \(limit))"
             if try run(sql, .integer(now)) == limit { isBehind = true }
         }
+        // As with counts, one of a later time is of a clock that was wrong.
+        try run(
+            "DELETE FROM notice WHERE created < ?1 OR created > ?2", .integer(now - Self.noticeLifeMilliseconds),
+            .integer(now + Self.noticeLifeMilliseconds))
         let sessions =
             "DELETE FROM session WHERE hash IN (SELECT hash FROM session WHERE successor IS NOT NULL AND used < ?1 LIMIT \(limit))"
         if try run(sessions, .integer(old)) == limit { isBehind = true }

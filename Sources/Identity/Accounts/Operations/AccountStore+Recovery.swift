@@ -40,7 +40,7 @@ struct RecoveryPoint: Sendable, Equatable {
 
 /// Undoing changes of the e-mail.
 extension AccountStore {
-    /// Makes the code by which the owner of a former e-mail undoes its change. Nil if the e-mail has not changed.
+    /// Makes the notice by which the owner of a former e-mail undoes its change. None if the e-mail has not changed.
     ///
     /// In production each change can be undone. The emulator has one former address for each user, and none for sessions that began anonymously.
     ///
@@ -49,14 +49,23 @@ extension AccountStore {
     ///   - token: the caller; nil for a change by the code of a mail.
     func addRecovery(
         of user: inout UserRecord, before old: UserRecord, _ token: CallerToken?, link: (String) -> String
-    ) throws(AccountFailure) -> EmailCode? {
-        guard let oldEmail = old.email, !user.hasEmail(oldEmail) else { return nil }
-        guard policy.isStrict || user.email != nil && token?.provider != "anonymous" else { return nil }
+    ) throws(AccountFailure) -> [SecurityNotice] {
+        guard let oldEmail = old.email, !user.hasEmail(oldEmail) else { return [] }
+        guard policy.isStrict || user.email != nil && token?.provider != "anonymous" else { return [] }
+        try countEmailChange(of: old)
         let initial = user.initialEmail ?? oldEmail
         user.initialEmail = initial
-        return try addNoticeCode(
-            .RECOVER_EMAIL, email: policy.isStrict ? oldEmail : initial, newEmail: user.email, detail: RecoveryPoint(old).stored, of: user,
-            link: link)
+        let code = try addNoticeCode(
+            .RECOVER_EMAIL, email: policy.isStrict ? oldEmail : initial, detail: RecoveryPoint(old).stored, of: user, link: link)
+        var notice = SecurityNotice(.emailChanged, to: code.email)
+        notice.link = code.link
+        notice.newEmail = user.email
+        return [try add(notice)]
+    }
+
+    /// Ends the links that undo changes of the e-mail, because an administrator has decided which one counts: an intruder may have such a link too.
+    func removeRecoveryCodes(of user: UserRecord) throws(AccountFailure) {
+        try run("DELETE FROM code WHERE tenant = ?1 AND uid = ?2 AND type = 'RECOVER_EMAIL'", .text(user.tenant), .text(user.uid))
     }
 
     /// Ends everything by which an intruder could come back to an account whose e-mail was restored: the password, which may be known, all ways to

@@ -110,8 +110,8 @@ extension AccountStore {
         try run("DELETE FROM session WHERE tenant = ?1 AND uid = ?2", .text(user.tenant), .text(user.uid))
     }
 
-    /// Ends a revocation at a time that has not come yet, because the clock was wrong: a user who signs in now would be refused until then. Tokens that
-    /// were revoked stay so. The caller stores the user.
+    /// Ends a revocation at a time that has not come yet, because the clock was wrong: a user who signs in now would be refused until then. Tokens
+    /// that were revoked stay so. The caller stores the user.
     func endWrongTime(of user: inout UserRecord) throws(AccountFailure) {
         guard let limit = user.validSinceSeconds, limit > nowSeconds else { return }
         if policy.isStrict {

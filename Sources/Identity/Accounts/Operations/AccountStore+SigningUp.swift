@@ -78,9 +78,9 @@ extension AccountStore {
         user.passwordChanged = now
         if let displayName { user.displayName = displayName }
         try revokeTokens(of: &user)
-        let recovery = try addRecovery(of: &user, before: old, token, link: recoveryLink)
+        let notices = try addRecovery(of: &user, before: old, token, link: recoveryLink)
         var result = try goOn(user, token, provider: "password")
-        result.recovery = recovery
+        result.notices = notices
         return result
     }
 

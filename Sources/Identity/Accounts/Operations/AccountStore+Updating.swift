@@ -44,12 +44,12 @@ extension AccountStore {
         if revokes || change.removesSignIn { try requireRecent(token, old) }
         try apply(change, to: &user)
         if revokes { try revokeTokens(of: &user) } else if change.removesSignIn { try removeSecrets(of: user) }
-        let recovery = try addRecovery(of: &user, before: old, token, link: recoveryLink)
+        let notices = try addRecovery(of: &user, before: old, token, link: recoveryLink)
         try putWithLinks(user)
         // The password is the way to sign in from now on, also for a user who was anonymous.
         let provider = change.passwordHash == nil ? nil : "password"
         var result = revokes ? try goOn(user, token, provider: provider) : SignedIn(user: user)
-        result.recovery = recovery
+        result.notices = notices
         return result
     }
 
@@ -65,6 +65,7 @@ extension AccountStore {
         if let lastLogin = change.lastLogin { user.lastLogin = lastLogin }
         let changesEmail = oldEmail != nil && !user.hasEmail(oldEmail)
         if change.passwordHash != nil || policy.isStrict && changesEmail { try revokeTokens(of: &user) }
+        if policy.isStrict, changesEmail { try removeRecoveryCodes(of: user) }
         if let limit = change.validSinceSeconds {
             user.validSinceSeconds = limit
             try removeSecrets(of: user)

@@ -8,8 +8,10 @@ public struct SignedIn: Sendable {
     public var tokens: IssuedTokens?
     /// The credential for the second factor; nil if none is needed.
     public var pendingCredential: String?
-    /// The mail by which the owner of the former e-mail can undo a change of it.
-    public var recovery: EmailCode?
+    /// The mails that tell of what was changed.
+    public var notices: [SecurityNotice] = []
+    /// The reason why a change was not told.
+    public var withheldNotice: String?
 
     /// A result without tokens.
     public init(user: UserRecord) { self.user = user }

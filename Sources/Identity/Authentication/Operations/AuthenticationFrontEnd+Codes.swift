@@ -38,9 +38,16 @@ extension AuthenticationFrontEnd {
         return link(source, .RECOVER_EMAIL, tenant.isEmpty ? [:] : ["tenantId": tenant])
     }
 
-    /// Tells the owner of a former e-mail of its change. The change is made, also if the mail cannot be sent.
-    func sendRecovery(_ signedIn: SignedIn, _ source: LinkSource) async {
-        if let recovery = signedIn.recovery { _ = await service.tools.send(.mail(recovery, language: source.language)) }
+    /// Makes the links by which an added second factor is removed. Refused as above.
+    func revertingLink(_ source: LinkSource, tenant: String) throws(AuthError) -> @Sendable (String) -> String {
+        try requireOwnAddress(source)
+        return link(source, .REVERT_SECOND_FACTOR_ADDITION, tenant.isEmpty ? [:] : ["tenantId": tenant])
+    }
+
+    /// Sends the notices of a change, which are stored with it.
+    func tell(_ signedIn: SignedIn) {
+        if let reason = signedIn.withheldNotice { service.tools.didNotSend(reason) }
+        service.notices.send(signedIn.notices)
     }
 
     /// Uses the code of a mail that verifies, changes or restores an e-mail, or removes a second factor.
@@ -48,9 +55,11 @@ extension AuthenticationFrontEnd {
         let code = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.code(secret, tenant: tenant) }
         let link = try recoveryLink(source, tenant: tenant, isNeeded: code.purpose == .VERIFY_AND_CHANGE_EMAIL)
         let applied = try await accounts.perform(on: loop) { store throws(AccountFailure) in
-            try store.applyCode(secret, tenant: tenant, recoveryLink: link)
+            try store.serving(nil, language: source.language) { store throws(AccountFailure) in
+                try store.applyCode(secret, tenant: tenant, recoveryLink: link)
+            }
         }
-        await sendRecovery(applied, source)
+        tell(applied)
         return applied.user
     }
 
@@ -217,22 +226,6 @@ extension AuthenticationFrontEnd {
             fields["mfaInfo"] = UserAnswer.factor(factor, showsPhone: false)
         }
         return .object(fields)
-    }
-
-    /// Tells the user of an account that a second factor was added, with a link that removes it. In production only, as the emulator sends none.
-    func announce(_ signedIn: SignedIn, _ call: AuthCall) async {
-        guard isStrict, let factor = signedIn.user.factors.last else { return }
-        do throws(AuthError) {
-            let (user, parameters) = (signedIn.user, signedIn.user.tenant.isEmpty ? [:] : ["tenantId": signedIn.user.tenant])
-            let link = link(call.links, .REVERT_SECOND_FACTOR_ADDITION, parameters)
-            let code = try await perform(for: call) { store throws(AccountFailure) in
-                try store.addRevertingCode(factor, of: user, link: link)
-            }
-            if let code { _ = await service.tools.send(.mail(code, language: call.language)) }
-        } catch {
-            // The factor is enrolled in any case: the owner has got many notices by then.
-            service.tools.didNotSend(error.message)
-        }
     }
 }
 

@@ -36,7 +36,7 @@ extension AuthenticationFrontEnd {
             return try store.linkPassword(
                 email: email, hash: hash, displayName: complete.displayName, caller: token, tenant: tenant, recoveryLink: link)
         }
-        await sendRecovery(signedIn, call.links)
+        tell(signedIn)
         return .object(try await signUpFields(signedIn))
     }
 
@@ -99,7 +99,7 @@ extension AuthenticationFrontEnd {
         let signedIn = try await decided(call, method: "emailLink") { store throws(AccountFailure) in
             try store.signIn(emailCode: code, email: email, tenant: tenant, caller: token, recoveryLink: link)
         }
-        await sendRecovery(signedIn, call.links)
+        tell(signedIn)
         var fields: JSONObject = [
             "kind": "identitytoolkit#EmailLinkSigninResponse", "email": .string(email), "isNewUser": .bool(signedIn.isNew),
         ]

@@ -34,7 +34,7 @@ extension AuthenticationFrontEnd {
         let signedIn = try await perform(for: call) { store throws(AccountFailure) in
             try store.update(final, caller: token, tenant: tenant, recoveryLink: link)
         }
-        await sendRecovery(signedIn, call.links)
+        tell(signedIn)
         var fields = updateFields(signedIn.user)
         if signedIn.tokens != nil { for (name, value) in try await tokenFields(signedIn) { fields[name] = value } }
         return .object(fields)
