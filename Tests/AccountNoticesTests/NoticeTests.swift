@@ -24,7 +24,8 @@ import Testing
         for (language, templates) in NoticeTemplates.builtIn {
             for kind in Notice.Kind.allCases {
                 let template = try #require(templates[kind], "\(language) \(kind)")
-                #expect(template.text.contains(kind == .textMessage ? "%CODE%" : "%LINK%"))
+                #expect(template.text.contains(kind.place))
+                #expect(template.text.contains("%LINK%") == (kind != .textMessage && kind != .signInAdded))
                 #expect(template.subject.isEmpty == (kind == .textMessage))
                 if kind == .changeEmail || kind == .recoverEmail { #expect(template.text.contains("%NEW_EMAIL%"), "\(language) \(kind)") }
             }
@@ -43,10 +44,11 @@ import Testing
         for language in NoticeTemplates.builtIn.keys {
             for kind in Notice.Kind.allCases {
                 let notice = Notice(kind, to: "ada@example.org", secret: "SECRET", newEmail: "new@example.org", languages: language)
+                let isSecret = kind != .signInAdded
                 let (filled, used) = templates.filled(notice, applicationName: "App")
                 #expect(used == language)
                 #expect(!filled.text.contains("%") && !filled.subject.contains("%"))
-                #expect(filled.text.contains("SECRET"))
+                #expect(filled.text.contains("SECRET") == isSecret)
             }
         }
     }

@@ -20,7 +20,7 @@ struct CodeTests {
             fixture.refusal { store throws(AccountFailure) in
                 try store.signIn(emailCode: verify, email: "a@example.com", tenant: "", caller: nil)
             } == "INVALID_OOB_CODE")
-        #expect(try fixture.run { store throws(AccountFailure) in try store.applyCode(verify, tenant: "") }.isEmailVerified)
+        #expect(try fixture.run { store throws(AccountFailure) in try store.applyCode(verify, tenant: "") }.user.isEmailVerified)
         #expect(fixture.refusal { store throws(AccountFailure) in try store.applyCode(verify, tenant: "") } == "INVALID_OOB_CODE")
     }
 

@@ -35,6 +35,18 @@ import Testing
         #expect(try !store.removeExpired())
     }
 
+    /// Challenges of a clock that was ahead for a while would take the place of others until that time.
+    @Test func challengesOfAWrongTimeAreRemoved() throws {
+        let store = try store()
+        time.seconds.add(1_000_000, ordering: .relaxed)
+        try store.add(challenge: [1], app: "a")
+        time.seconds.subtract(1_000_000, ordering: .relaxed)
+        try store.add(challenge: [2], app: "a")
+        #expect(try !store.removeExpired())
+        #expect(try !store.use(challenge: [1], app: "a"))
+        #expect(try store.use(challenge: [2], app: "a"))
+    }
+
     @Test func aCounterOnlyGrows() throws {
         let store = try store()
         try store.add(key: [4], artifact: [9], app: "a")

@@ -30,4 +30,13 @@ import Testing
             #expect(throws: AppCheckError.self) { try ExchangeMethod.playIntegrity.platform?.require(app) }
         }
     }
+
+    /// A clock that was ahead for a while locks no address out.
+    @Test func aWindowOfAWrongTimeDoesNotCount() {
+        let limits = ChallengeLimits()
+        for _ in 0..<ChallengeLimits.perAddress { #expect(limits.count("1.2.3.4", now: 1_000_000)) }
+        #expect(!limits.count("1.2.3.4", now: 1_000_000))
+        for _ in 0..<ChallengeLimits.perAddress { #expect(limits.count("1.2.3.4", now: 1000)) }
+        #expect(!limits.count("1.2.3.4", now: 1000))
+    }
 }

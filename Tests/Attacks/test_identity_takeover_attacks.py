@@ -84,6 +84,42 @@ def test_a_recovery_survives_a_password_of_the_intruder(identity):
     assert identity.do('accounts:update', oobCode=recovery)['email'] == 'owner@example.com'
 
 
+def test_an_intruder_does_not_come_back(scene, identity):
+    """The intruder changes the e-mail twice, so that a link to undo the second change comes to the first address of the intruder."""
+    scene.clock.advance(4000)
+    owner = identity.sign_up('robbed@example.com')
+    first = identity.do('accounts:update', idToken=owner['idToken'], email='thief1@example.com', password='of-the-thief')
+    undo = identity.codes()[-1]
+    second = identity.do('accounts:update', idToken=first['idToken'], email='thief2@example.com')
+    retake = identity.codes()[-1]
+    assert (undo['email'], retake['email']) == ('robbed@example.com', 'thief1@example.com')
+    identity.do('accounts:update', oobCode=undo['oobCode'])
+    assert identity.user(owner['localId'])['email'] == 'robbed@example.com'
+    assert identity.refused('accounts:update', oobCode=retake['oobCode']).startswith('INVALID_OOB_CODE')
+    assert refusal(identity.refresh(second['refreshToken'])).startswith('INVALID_REFRESH_TOKEN')
+    for password in (PASSWORD, 'of-the-thief'):
+        answer = identity.post('accounts:signInWithPassword', email='robbed@example.com', password=password)
+        assert refusal(answer).startswith(('INVALID_PASSWORD', 'INVALID_LOGIN_CREDENTIALS'))
+    code = code_of(identity, 'PASSWORD_RESET', 'robbed@example.com')
+    identity.do('accounts:resetPassword', oobCode=code, newPassword='a-new-one')
+    assert identity.sign_in('robbed@example.com', 'a-new-one')['localId'] == owner['localId']
+
+
+def test_a_link_to_undo_cannot_be_asked_for(identity):
+    user = identity.sign_up('asks@example.com')
+    assert identity.post('accounts:sendOobCode', requestType='RECOVER_EMAIL', idToken=user['idToken']).status == 501
+    assert identity.manage('accounts:sendOobCode', requestType='RECOVER_EMAIL', email='asks@example.com', returnOobLink=True).status == 501
+
+
+def test_a_change_by_link_is_announced(identity):
+    user = identity.sign_up('quiet@example.com')
+    code = code_of(identity, 'VERIFY_AND_CHANGE_EMAIL', 'quiet@example.com', user['idToken'], newEmail='loud@example.com')
+    identity.do('accounts:update', oobCode=code)
+    last = identity.codes()[-1]
+    assert (last['requestType'], last['email']) == ('RECOVER_EMAIL', 'quiet@example.com')
+    assert identity.do('accounts:update', oobCode=last['oobCode'])['email'] == 'quiet@example.com'
+
+
 # -- Texts that only look the same
 
 COMPOSED = unicodedata.normalize('NFC', 'jos\u00e9@example.com')
@@ -112,9 +148,19 @@ def test_an_old_token_does_not_move_an_account(scene, identity):
     assert identity.refused('accounts:signInWithEmailLink', idToken=token, email='thief@example.com', oobCode=code).startswith(OLD)
     assert identity.refused('accounts:update', idToken=token, deleteProvider=['password']).startswith(OLD)
     assert identity.refused('accounts:update', idToken=token, deleteAttribute=['EMAIL']).startswith(OLD)
+    change = {'requestType': 'VERIFY_AND_CHANGE_EMAIL', 'newEmail': 'thief@example.com'}
+    assert identity.refused('accounts:sendOobCode', idToken=token, **change).startswith(OLD)
     identity.do('accounts:sendVerificationCode', phoneNumber='+15555550190', recaptchaToken='x')
     proof = {'sessionInfo': identity.codes('verificationCodes')[-1]['sessionInfo'], 'code': identity.text_code()}
     assert identity.refused('accounts:signInWithPhoneNumber', idToken=token, **proof).startswith(OLD)
+
+
+def test_an_old_token_of_an_anonymous_user_is_old_after_the_upgrade(scene, identity):
+    user = identity.sign_up()
+    identity.managed('accounts:update', localId=user['localId'], email='upgraded@example.com')
+    token = old_token(scene, user)
+    assert identity.refused('accounts:update', idToken=token, email='thief@example.com').startswith(OLD)
+    assert identity.refused('accounts:delete', idToken=token).startswith(OLD)
 
 
 @pytest.mark.parametrize('action', ['update', 'signUp'])

@@ -95,6 +95,24 @@ struct RequestTests {
         #expect(FormText.encoded("ä b&") == "%C3%A4%20b%26")
     }
 
+    @Test func namesThatTheClientChoosesStay() throws {
+        let text = #"{"custom_parameter":{"access_type":"offline","a_b":{"c_d":1}},"other_part":{"a_b":1},"test_phone_numbers":{"+1_5":"1"}}"#
+        let body = try AuthBody(Array(text.utf8).span)
+        #expect(body.object["customParameter"] == ["access_type": "offline", "a_b": ["c_d": 1]])
+        #expect(body.object["otherPart"] == ["aB": 1])
+        #expect(body.object["testPhoneNumbers"] == ["+1_5": "1"])
+    }
+
+    @Test func masksChangeOnlyWhatTheyName() {
+        let defaults: JSONObject = ["mfa": ["state": "ENABLED", "enabledProviders": ["PHONE_SMS"]], "list": [1], "privacy": false]
+        var changes = ProjectChanges()
+        UpdateMask("mfa.state,missing,list.x").apply(["mfa": ["state": "DISABLED"], "list": ["x": 1]], to: &changes, defaults: defaults)
+        #expect(changes.applied(to: ["mfa": ["state": "MANDATORY", "more": 1], "list": [2]])
+            == ["mfa": ["state": "DISABLED", "more": 1], "list": [2]])
+        UpdateMask(nil).apply(["privacy": true, "none": .null], to: &changes, defaults: defaults)
+        #expect(changes.applied(to: defaults) == ["mfa": ["state": "ENABLED", "enabledProviders": ["PHONE_SMS"]], "list": [1], "privacy": true])
+    }
+
     @Test func masksReplaceOnlyWhatTheyName() {
         let old: JSONObject = ["mfa": ["state": "ENABLED", "enabledProviders": ["PHONE_SMS"]], "name": "n", "list": [1]]
         let change: JSONObject = ["mfa": ["state": "DISABLED"], "name": "m"]

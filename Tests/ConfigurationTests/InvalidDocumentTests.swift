@@ -96,6 +96,13 @@ import Testing
         Row(#"{"project": "demo-hearth", "logging": {"level": "eror"}}"#,
             #"1:49: logging.level: expected "trace", "debug", "info", "notice", "warning", "error" or "critical", found "eror"; "#
                 + #"did you mean "error"?"#),
+        Row(#"{"project": "demo-hearth", "auth": {"keys": {"firebase": false}}}"#, "1:58: auth.keys.firebase: expected true, found false"),
+        Row(
+            #"{"project": "demo-hearth", "appCheck": {"keys": {"firebase": true}}}"#,
+            "1:49: appCheck.keys: these keys sign the tokens of every Firebase project; expected appCheck.projectNumber too"),
+        Row(
+            #"{"project": "demo-hearth", "appCheck": {"keys": {"jwksUrl": "https://firebaseappcheck.googleapis.com/v1/jwks"}}}"#,
+            "1:49: appCheck.keys: these keys sign the tokens of every Firebase project; expected appCheck.projectNumber too"),
         Row(#"{"project": "demo-hearth", "auth": {"keys": {}}}"#, "1:45: auth.keys: expected at least 1 key, found 0"),
         Row(#"{"project": "demo-hearth", "auth": {"keys": {"jwksUrl": "ftp://x"}}}"#,
             #"1:57: auth.keys.jwksUrl: expected an address that starts with https:// or http://, found "ftp://x""#),

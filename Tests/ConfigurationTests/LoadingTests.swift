@@ -13,7 +13,8 @@ import Testing
         #expect(configuration.server.tls == nil)
         #expect(configuration.plugins.isEmpty)
         #expect(configuration.auth.issuer == "https://securetoken.google.com/demo-hearth")
-        #expect(configuration.appCheck.keys == .jwksURL("https://firebaseappcheck.googleapis.com/v1/jwks"))
+        #expect(configuration.auth.keys == nil)
+        #expect(configuration.appCheck.keys == nil)
         #expect(configuration.database.rules == nil)
         #expect(configuration.database.storage == .sqlite)
         #expect(configuration.database.defaultNamespace == "demo-hearth-default-rtdb")
@@ -21,6 +22,14 @@ import Testing
         #expect(configuration.database.triggers.chainDepth == 16)
         #expect(configuration.logging.level == .info)
         #expect(configuration.warnings.isEmpty)
+    }
+
+    @Test func tokensOfFirebaseCountWhereTheConfigurationSaysSo() throws {
+        let text = #"{"project": "mine", "auth": {"keys": {"firebase": true}}, "appCheck": {"keys": {"firebase": true}, "projectNumber": "12"}}"#
+        let configuration = try Configuration(parsing: Array(text.utf8), file: "functions.json", mode: .production)
+        let certificates = "https://www.googleapis.com/robot/v1/metadata/x509/securetoken@system.gserviceaccount.com"
+        #expect(configuration.auth.keys == .certificatesURL(certificates))
+        #expect(configuration.appCheck.keys == .jwksURL("https://firebaseappcheck.googleapis.com/v1/jwks"))
     }
 
     @Test func manifestGivesFunctionsInWrittenOrder() throws {

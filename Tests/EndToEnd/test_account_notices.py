@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import sqlite3
 import subprocess
 
 import pytest
@@ -112,6 +113,39 @@ def test_a_busy_server_is_tried_again(tmp_path):
         mails = server.wait(attempts=4)
         assert len(mails) == 1
         assert identity.host.log_path.read_text().count('waits for another attempt') == 3
+
+
+def test_a_notice_outlives_the_host(tmp_path):
+    """The host is killed while the mail waits for another attempt. It is sent after the next start, once."""
+    with MailServer() as server:
+        server.answers = [None]
+        auth = {'mail': mail_settings(server, pauseSeconds=60), 'publicUrl': 'https://api.example.org'}
+        host = sign_in_host(tmp_path / 'host', config={'auth': auth})
+        host.start()
+        try:
+            with Identity(host) as identity:
+                user = identity.sign_up('ada@example.org')
+                assert identity.ask('POST', f'{API}/v1/accounts:update?key={identity.key}', {'idToken': user['idToken'], 'email': 'eve@example.org'},
+                                    {'X-Firebase-Locale': 'de'}).status == 200
+            server.wait(0, attempts=1)
+            host.kill()
+            assert waiting_notices(host) == 1
+            secret = b'oobCode='
+            assert not any(secret in path.read_bytes() for path in (host.data / 'users').iterdir() if path.is_file())
+            host.start()
+            mail = server.wait()[0]
+            assert mail.recipients == ['ada@example.org'] and 'eve@example.org' in mail.text and 'Hallo' in mail.text
+            until(lambda: waiting_notices(host) == 0, 'the notice is forgotten')
+            with Identity(host) as identity:
+                assert identity.do('accounts:update', oobCode=code(mail))['email'] == 'ada@example.org'
+        finally:
+            host.stop()
+        assert len(server.mails) == 1
+
+
+def waiting_notices(host):
+    with contextlib.closing(sqlite3.connect(f'file:{host.data}/users/users.sqlite?mode=ro', uri=True)) as store:
+        return store.execute('SELECT COUNT(*) FROM notice').fetchone()[0]
 
 
 def test_a_refusal_is_final_and_the_log_keeps_the_secret(tmp_path):

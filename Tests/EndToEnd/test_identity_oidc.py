@@ -101,11 +101,12 @@ def test_the_flow_of_a_browser(scene, issuer):
     identity = scene.identity
     body = {'responseType': {'code': True}}
     succeeded(identity.ask('PATCH', f'{API}/v2/projects/demo-p/oauthIdpConfigs/oidc.test?updateMask=responseType', body), 'patch')
-    started = identity.do('accounts:createAuthUri', providerId='oidc.test', continueUri='http://localhost/__/auth/handler')
+    custom = {'access_type': 'offline', 'redirect_uri': 'http://evil.example'}
+    started = identity.do('accounts:createAuthUri', providerId='oidc.test', continueUri='http://localhost/__/auth/handler', customParameter=custom)
     assert started['authUri'].startswith(f'{issuer.url}/authorize?') and started['sessionId']
     query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(started['authUri']).query))
     assert query['client_id'] == issuer.client_id and 'openid' in query['scope'].split()
-    assert query['redirect_uri'] == 'http://localhost/__/auth/handler'
+    assert query['redirect_uri'] == 'http://localhost/__/auth/handler' and query['access_type'] == 'offline'
 
     class Stay(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, *_):

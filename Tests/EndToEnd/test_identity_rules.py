@@ -6,8 +6,8 @@ import json
 import pytest
 
 from databases import Database
-from hearth import library
-from identity import Clock, Identity, claims, sign_in_host
+from hearth import library, merged
+from identity import API, Clock, Identity, claims, sign_in_host, succeeded
 from live import Live
 
 RULES = {'rules': {
@@ -142,3 +142,21 @@ def test_the_second_factor_is_seen(place, identity):
     tokens = identity.enroll_phone(user)
     assert claims(tokens['idToken'])['firebase']['sign_in_second_factor'] == 'phone'
     assert place.caller(tokens['idToken']).json['result']['uid'] == user['localId']
+
+
+def test_the_configuration_file_counts_beside_what_an_administrator_has_changed(tmp_path):
+    host = sign_in_host(tmp_path / 'host').start()
+    path = f'{API}/v2/projects/demo-p/config'
+    try:
+        with Identity(host) as identity:
+            succeeded(identity.ask('PATCH', f'{path}?updateMask=mfa.state', {'mfa': {'state': 'ENABLED'}}), 'patch')
+            identity.sign_up()
+        host.stop()
+        host.write_config((), merged(host.config, {'auth': {'signIn': {'anonymous': False}}}))
+        host.start()
+        with Identity(host) as identity:
+            known = identity.ask('GET', path).json
+            assert (known['mfa']['state'], known['signIn']['anonymous']) == ('ENABLED', {'enabled': False})
+            assert identity.refused('accounts:signUp').startswith('ADMIN_ONLY_OPERATION')
+    finally:
+        host.stop()

@@ -10,9 +10,10 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
 from hearth import free_port
+from identity import Identity, sign_in_host
 from load import Load
 from processes import until
-from tokens import KeyServer, SigningKey, app_check_claims, id_claims
+from tokens import PROJECT, KeyServer, SigningKey, app_check_claims, id_claims
 
 
 def config(server, **more):
@@ -141,6 +142,32 @@ def test_issuer_of_ones_own(launch):
         host = launch(config=config(server, issuer='https://id.example.org/x'))
         assert status(host, key, iss='https://id.example.org/x') == 200
         assert status(host, key) == 401
+
+
+@pytest.mark.parametrize('mode', ['production', 'development'])
+def test_only_own_tokens_by_default(mode, launch):
+    """Nothing is asked for keys: the log says at once why a token of Firebase for this project is refused."""
+    host = launch(mode=mode)
+    key = SigningKey('of-firebase')
+    assert status(host, key) == 401
+    host.until_logged('accepts only its own tokens')
+    assert host.result('contextInfo', app=key.sign(app_check_claims()))['hasApp'] is False
+    assert 'could not be read' not in host.log
+
+
+def test_own_tokens_beside_those_of_another_issuer(tmp_path):
+    key = SigningKey('a')
+    with KeyServer(key) as server:
+        auth = {'keys': {'jwksUrl': server.url}, 'issuer': 'https://id.example.org/x'}
+        host = sign_in_host(tmp_path / 'host', config={'project': PROJECT, 'auth': auth}, plugins=('Conformance',)).start()
+        try:
+            with Identity(host) as identity:
+                token = identity.sign_up('ada@example.com')['idToken']
+            assert host.result('contextInfo', token=token)['hasAuth'] is True
+            assert status(host, key, iss='https://id.example.org/x') == 200
+            assert status(host, key) == 401
+        finally:
+            host.stop()
 
 
 def test_clock_skew(launch):

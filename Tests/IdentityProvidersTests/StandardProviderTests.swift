@@ -91,6 +91,18 @@ import Testing
         #expect(await scene.error(in: "oidc.test", ["id_token": token]) == nil)
     }
 
+    /// A clock that was ahead for a while keeps no result until that time.
+    @Test func aDiscoveryOfAWrongTimeDoesNotCount() async {
+        let year = 365 * 86_400
+        let token = IssuerKey.first.sign(claims(Scene.issuer, "oidc-client", ["exp": JSONValue(noon + 2 * year)]))
+        scene.transport.on("\(Scene.issuer)/.well-known/", Scene.discovery(["jwks_uri": .null]))
+        scene.clock.advance(year)
+        #expect(await scene.error(in: "oidc.test", ["id_token": token]) == .remote("oidc.test"))
+        scene.transport.on("\(Scene.issuer)/.well-known/", Scene.discovery())
+        scene.clock.advance(-year)
+        #expect(await scene.error(in: "oidc.test", ["id_token": token]) == nil)
+    }
+
     @Test func aTokenOfAnotherIssuerCausesNoRequest() async {
         let token = IssuerKey.first.sign(claims("https://other.test", "oidc-client"))
         #expect(await scene.error(in: "oidc.test", ["id_token": token])?.code == "INVALID_IDP_RESPONSE")

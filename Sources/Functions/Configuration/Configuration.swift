@@ -178,8 +178,8 @@ public struct TokenSettings: Sendable, Equatable {
     public var issuer: String
     /// The project number, for App Check only.
     public var projectNumber: String?
-    /// The source of the keys.
-    public var keys: Keys
+    /// The source of the keys of another issuer; nil if only the host's own tokens are trusted.
+    public var keys: Keys?
     /// The tolerated difference between the issuer's clock and the host's: 0 to 600.
     public var clockSkewSeconds: Double
 }

@@ -116,24 +116,33 @@ struct ConfigurationReader {
         TokenSettings(
             issuer: field["issuer"].stringIfPresent ?? "https://securetoken.google.com/\(project)",
             projectNumber: nil,
-            keys: keys(field["keys"]),
+            keys: keys(field["keys"], ofFirebase: .certificatesURL(Self.firebaseCertificates)),
             clockSkewSeconds: field["clockSkewSeconds"].double)
     }
+
+    private static let firebaseCertificates = "https://www.googleapis.com/robot/v1/metadata/x509/securetoken@system.gserviceaccount.com"
 
     private mutating func appCheck(_ field: Field) -> TokenSettings {
-        TokenSettings(
+        let keys = keys(field["keys"], ofFirebase: .jwksURL("https://\(Self.firebaseAppCheck)/v1/jwks"))
+        if case .jwksURL(let address) = keys, address.hasPrefix("https://\(Self.firebaseAppCheck)/"), !field["projectNumber"].isPresent {
+            fail(field["keys"], "these keys sign the tokens of every Firebase project; expected appCheck.projectNumber too")
+        }
+        return TokenSettings(
             issuer: field["issuer"].string,
             projectNumber: field["projectNumber"].stringIfPresent,
-            keys: keys(field["keys"]),
+            keys: keys,
             clockSkewSeconds: field["clockSkewSeconds"].double)
     }
 
-    private mutating func keys(_ field: Field) -> TokenSettings.Keys {
+    private static let firebaseAppCheck = "firebaseappcheck.googleapis.com"
+
+    /// The keys of another issuer; nil if the configuration names none.
+    private mutating func keys(_ field: Field, ofFirebase firebase: TokenSettings.Keys) -> TokenSettings.Keys? {
         if field["jwksFile"].isPresent { return .jwksFile(file(field["jwksFile"]) ?? "") }
         if field["certificatesFile"].isPresent { return .certificatesFile(file(field["certificatesFile"]) ?? "") }
-        let chosen = field.value ?? field.schema.defaultValue(field.node)
-        if let address = chosen?["jwksUrl"]?.string { return .jwksURL(address) }
-        return .certificatesURL(chosen?["certificatesUrl"]?.string ?? "")
+        if field["firebase"].isPresent { return firebase }
+        if let address = field["jwksUrl"].stringIfPresent { return .jwksURL(address) }
+        return field["certificatesUrl"].stringIfPresent.map { .certificatesURL($0) }
     }
 
     private mutating func database(_ field: Field, project: String) -> DatabaseSettings {

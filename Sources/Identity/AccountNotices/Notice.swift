@@ -8,17 +8,27 @@ public struct Notice: Sendable, Equatable {
         case changeEmail = "change-email"
         case recoverEmail = "recover-email"
         case secondFactorAdded = "second-factor-added"
+        case signInAdded = "sign-in-added"
         case textMessage = "text-message"
+
+        /// The place that a text must have: what the recipient needs.
+        var place: String {
+            switch self {
+            case .textMessage: "%CODE%"
+            case .signInAdded: "%FACTOR%"
+            case .passwordReset, .verifyEmail, .signIn, .changeEmail, .recoverEmail, .secondFactorAdded: "%LINK%"
+            }
+        }
     }
 
     public var kind: Kind
     /// The e-mail address, or the phone number of a text message.
     public var recipient: String
-    /// The link of a mail, or the code of a text message: a secret.
+    /// The link of a mail, or the code of a text message: a secret. Empty for mails without link.
     public var secret: String
     /// The address to which an account changes.
     public var newEmail: String?
-    /// The name or number of the second factor that was added.
+    /// The name or number of the second factor, or the name of the way to sign in, that was added.
     public var factor: String?
     /// The languages that the recipient prefers, as in the header `Accept-Language`.
     public var languages: String?

@@ -27,6 +27,7 @@ final class NoticeQueue: Sendable {
 
     private struct Job: Sendable {
         let notice: Notice
+        let didEnd: @Sendable (Bool) -> Void
         var attempts = 0
         var due: Int64
     }
@@ -63,11 +64,14 @@ final class NoticeQueue: Sendable {
     /// The number of notices that wait, or wait again.
     var waiting: Int { state.withLock { $0.waiting.count } }
 
-    /// Adds a notice. Returns false if too many wait, or no thread can be started.
-    func add(_ notice: Notice) -> Bool {
+    /// Adds a notice. Returns false if too many wait.
+    ///
+    /// - Parameter didEnd: called on any thread after the last attempt, with whether another one is of no use; not called for those that wait when
+    ///   the queue is closed.
+    func add(_ notice: Notice, didEnd: @escaping @Sendable (Bool) -> Void = { _ in }) -> Bool {
         let (isAdded, needsThread) = state.withLock { state in
             guard !state.isClosed, state.waiting.count < limits.waitingMax else { return (false, false) }
-            state.waiting.append(Job(notice: notice, due: Self.now))
+            state.waiting.append(Job(notice: notice, didEnd: didEnd, due: Self.now))
             guard state.threads < limits.threadsMax else { return (true, false) }
             state.threads += 1
             return (true, true)
@@ -122,8 +126,10 @@ final class NoticeQueue: Sendable {
         job.attempts += 1
         let result = send(job.notice)
         switch result {
-        case .sent: return
-        case .refused(let reason): report(job.notice, job.attempts, reason, true)
+        case .sent: job.didEnd(true)
+        case .refused(let reason):
+            report(job.notice, job.attempts, reason, true)
+            job.didEnd(true)
         case .failed(let reason):
             let isLast = job.attempts >= limits.attempts
             let isKept = !isLast && state.withLock { state in
@@ -133,6 +139,7 @@ final class NoticeQueue: Sendable {
                 return true
             }
             report(job.notice, job.attempts, reason, !isKept)
+            if isLast { job.didEnd(false) }
         }
     }
 

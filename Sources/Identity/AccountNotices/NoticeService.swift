@@ -81,9 +81,11 @@ public final class NoticeService: Sendable {
     }
 
     /// Queues a notice. Returns at once.
-    public func send(_ notice: Notice) -> Acceptance {
+    ///
+    /// - Parameter didEnd: called on any thread when a queued notice was sent or refused, with true, or when all attempts have failed, with false.
+    public func send(_ notice: Notice, didEnd: @escaping @Sendable (Bool) -> Void = { _ in }) -> Acceptance {
         guard let queue = notice.kind == .textMessage ? texts : mails else { return .notConfigured }
-        return queue.add(notice) ? .queued : .full
+        return queue.add(notice, didEnd: didEnd) ? .queued : .full
     }
 
     /// Forgets the notices that wait, and accepts no more. Returns their number.

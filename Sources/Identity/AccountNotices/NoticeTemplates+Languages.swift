@@ -12,6 +12,10 @@ extension NoticeTemplates {
         NoticeTemplate(subject: subject, text: "\(greeting)\n\n\(before)\n\n%LINK%\n\n\(after)\n\n\(farewell)")
     }
 
+    private static func told(_ subject: String, _ greeting: String, _ news: String, _ advice: String, _ farewell: String) -> NoticeTemplate {
+        NoticeTemplate(subject: subject, text: "\(greeting)\n\n\(news)\n\n\(advice)\n\n\(farewell)")
+    }
+
     private static func message(_ text: String) -> NoticeTemplate { NoticeTemplate(subject: "", text: text) }
 
     private static let english: [Notice.Kind: NoticeTemplate] = {
@@ -39,6 +43,11 @@ extension NoticeTemplates {
                 "A second step was added to your %APP_NAME% account",
                 "The second step “%FACTOR%” was added to your account %EMAIL%. If you did not do this, follow this link to remove it.",
                 "If you added it, ignore this e-mail."),
+            .signInAdded: told(
+                "A way to sign in was added to your %APP_NAME% account", "Hello,",
+                "“%FACTOR%” can be used to sign in to your account %EMAIL% from now on.",
+                "If you did not do this, reset your password: that removes linked accounts and ends all sessions. If you did it, ignore this e-mail.",
+                "Your %APP_NAME% team"),
             .textMessage: message("%CODE% is your verification code for %APP_NAME%."),
         ]
     }()
@@ -68,6 +77,12 @@ extension NoticeTemplates {
                 "Ein zweiter Schritt wurde deinem Konto bei %APP_NAME% hinzugefügt",
                 "Deinem Konto %EMAIL% wurde der zweite Schritt „%FACTOR%“ hinzugefügt. Wenn du das nicht warst, entfernst du ihn mit diesem Link.",
                 "Wenn du das selbst warst, ignoriere diese E-Mail."),
+            .signInAdded: told(
+                "Deinem Konto bei %APP_NAME% wurde eine Anmeldung hinzugefügt", "Hallo,",
+                "Bei deinem Konto %EMAIL% kann man sich jetzt auch mit „%FACTOR%“ anmelden.",
+                "Wenn du das nicht warst, setze dein Passwort zurück: Das entfernt verknüpfte Konten und beendet alle Sitzungen. "
+                    + "Wenn du es warst, ignoriere diese E-Mail.",
+                "Dein Team von %APP_NAME%"),
             .textMessage: message("%CODE% ist dein Bestätigungscode für %APP_NAME%."),
         ]
     }()
@@ -99,6 +114,12 @@ extension NoticeTemplates {
                 "Une seconde étape a été ajoutée à votre compte %APP_NAME%",
                 "La seconde étape « %FACTOR% » a été ajoutée à votre compte %EMAIL%. Si ce n'était pas vous, suivez ce lien pour la supprimer.",
                 "Si vous l'avez ajoutée, ignorez cet e-mail."),
+            .signInAdded: told(
+                "Un moyen de connexion a été ajouté à votre compte %APP_NAME%", "Bonjour,",
+                "« %FACTOR% » permet désormais de se connecter à votre compte %EMAIL%.",
+                "Si ce n'était pas vous, réinitialisez votre mot de passe : cela supprime les comptes associés et ferme toutes les sessions. "
+                    + "Sinon, ignorez cet e-mail.",
+                "L'équipe de %APP_NAME%"),
             .textMessage: message("%CODE% est votre code de validation pour %APP_NAME%."),
         ]
     }()
@@ -129,6 +150,12 @@ extension NoticeTemplates {
                 "Se ha añadido un segundo paso a tu cuenta de %APP_NAME%",
                 "Se ha añadido el segundo paso «%FACTOR%» a tu cuenta %EMAIL%. Si no has sido tú, sigue este enlace para eliminarlo.",
                 "Si lo has añadido tú, ignora este correo."),
+            .signInAdded: told(
+                "Se ha añadido una forma de iniciar sesión a tu cuenta de %APP_NAME%", "Hola:",
+                "Ahora se puede iniciar sesión en tu cuenta %EMAIL% con «%FACTOR%».",
+                "Si no has sido tú, restablece tu contraseña: así se quitan las cuentas vinculadas y se cierran todas las sesiones. "
+                    + "Si has sido tú, ignora este correo.",
+                "El equipo de %APP_NAME%"),
             .textMessage: message("%CODE% es tu código de verificación de %APP_NAME%."),
         ]
     }()
@@ -158,6 +185,11 @@ extension NoticeTemplates {
                 "Uma segunda etapa foi adicionada à sua conta %APP_NAME%",
                 "A segunda etapa “%FACTOR%” foi adicionada à sua conta %EMAIL%. Se não foi você, acesse este link para removê-la.",
                 "Se você a adicionou, ignore este e-mail."),
+            .signInAdded: told(
+                "Uma forma de login foi adicionada à sua conta %APP_NAME%", "Olá,",
+                "Agora é possível fazer login na sua conta %EMAIL% com “%FACTOR%”.",
+                "Se não foi você, redefina sua senha: isso remove as contas vinculadas e encerra todas as sessões. Se foi você, ignore este e-mail.",
+                "Equipe de %APP_NAME%"),
             .textMessage: message("%CODE% é seu código de verificação de %APP_NAME%."),
         ]
     }()
@@ -182,6 +214,11 @@ extension NoticeTemplates {
                 "%APP_NAME% のアカウントに 2 段階認証が追加されました",
                 "アカウント %EMAIL% に 2 段階認証「%FACTOR%」が追加されました。お心当たりがない場合は、次のリンクをクリックして解除してください。",
                 "ご自身で追加された場合は、このメールを無視してください。"),
+            .signInAdded: told(
+                "%APP_NAME% のアカウントにログイン方法が追加されました", "お客様",
+                "アカウント %EMAIL% に「%FACTOR%」でログインできるようになりました。",
+                "お心当たりがない場合は、パスワードを再設定してください。連携したアカウントが解除され、すべてのセッションが終了します。ご自身で追加された場合は、このメールを無視してください。",
+                "%APP_NAME% チーム"),
             .textMessage: message("%APP_NAME% の確認コードは %CODE% です。"),
         ]
     }()

@@ -77,8 +77,7 @@ public struct NoticeTemplates: Sendable {
 
     private static func template(_ bytes: [UInt8], _ kind: Notice.Kind, _ path: String) throws(TemplateError) -> NoticeTemplate {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw TemplateError(description: "\(path) is not UTF-8") }
-        let place = kind == .textMessage ? "%CODE%" : "%LINK%"
-        guard text.contains(place) else { throw TemplateError(description: "\(path) does not contain \(place)") }
+        guard text.contains(kind.place) else { throw TemplateError(description: "\(path) does not contain \(kind.place)") }
         if kind == .textMessage { return NoticeTemplate(subject: "", text: trimmed(text[...])) }
         let lines = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0.isNewline }
         guard lines.count == 2, !trimmed(lines[0]).isEmpty, !trimmed(lines[1]).isEmpty else {

@@ -17,7 +17,7 @@ extension PageTexts {
                 done: "Your e-mail address was changed. Sign in with the new one."),
             .recoverEmail: Step(
                 title: "Restore your e-mail", question: "The e-mail address of your account becomes %EMAIL% again.", button: "Restore it",
-                done: "Your e-mail address was restored. Change your password too if another person may know it."),
+                done: "Your e-mail address was restored. Your password no longer counts: reset it to sign in with a password."),
             .secondFactorAdded: Step(
                 title: "Remove a second step", question: "The second step “%FACTOR%” is removed from the account %EMAIL%.", button: "Remove it",
                 done: "The second step was removed. Change your password too if another person may know it."),
@@ -44,7 +44,7 @@ extension PageTexts {
             .recoverEmail: Step(
                 title: "E-Mail-Adresse wiederherstellen", question: "Die E-Mail-Adresse deines Kontos wird wieder %EMAIL%.",
                 button: "Wiederherstellen",
-                done: "Deine E-Mail-Adresse wurde wiederhergestellt. Ändere auch dein Passwort, wenn es jemand anderes kennen könnte."),
+                done: "Deine E-Mail-Adresse wurde wiederhergestellt. Dein Passwort gilt nicht mehr: Setze es zurück, um dich damit anzumelden."),
             .secondFactorAdded: Step(
                 title: "Zweiten Schritt entfernen", question: "Der zweite Schritt „%FACTOR%“ wird vom Konto %EMAIL% entfernt.", button: "Entfernen",
                 done: "Der zweite Schritt wurde entfernt. Ändere auch dein Passwort, wenn es jemand anderes kennen könnte."),
@@ -72,7 +72,7 @@ extension PageTexts {
                 button: "Modifier", done: "Votre adresse e-mail a été modifiée. Connectez-vous avec la nouvelle."),
             .recoverEmail: Step(
                 title: "Rétablir l'adresse e-mail", question: "L'adresse e-mail de votre compte redevient %EMAIL%.", button: "Rétablir",
-                done: "Votre adresse e-mail a été rétablie. Changez aussi votre mot de passe si quelqu'un d'autre peut le connaître."),
+                done: "Votre adresse e-mail a été rétablie. Votre mot de passe n'est plus valable : réinitialisez-le pour vous connecter."),
             .secondFactorAdded: Step(
                 title: "Supprimer une seconde étape", question: "La seconde étape « %FACTOR% » est supprimée du compte %EMAIL%.",
                 button: "Supprimer",
@@ -102,7 +102,7 @@ extension PageTexts {
             .recoverEmail: Step(
                 title: "Restablecer el correo electrónico", question: "La dirección de correo de tu cuenta vuelve a ser %EMAIL%.",
                 button: "Restablecer",
-                done: "Tu dirección de correo se ha restablecido. Cambia también tu contraseña si otra persona puede conocerla."),
+                done: "Tu dirección de correo se ha restablecido. Tu contraseña ya no es válida: restablécela para iniciar sesión con ella."),
             .secondFactorAdded: Step(
                 title: "Eliminar un segundo paso", question: "El segundo paso «%FACTOR%» se elimina de la cuenta %EMAIL%.", button: "Eliminar",
                 done: "El segundo paso se ha eliminado. Cambia también tu contraseña si otra persona puede conocerla."),
@@ -129,7 +129,7 @@ extension PageTexts {
                 done: "Seu endereço de e-mail foi alterado. Faça login com o novo."),
             .recoverEmail: Step(
                 title: "Restaurar o e-mail", question: "O endereço de e-mail da sua conta volta a ser %EMAIL%.", button: "Restaurar",
-                done: "Seu endereço de e-mail foi restaurado. Altere também a senha se outra pessoa puder conhecê-la."),
+                done: "Seu endereço de e-mail foi restaurado. Sua senha não vale mais: redefina-a para fazer login com ela."),
             .secondFactorAdded: Step(
                 title: "Remover uma segunda etapa", question: "A segunda etapa “%FACTOR%” é removida da conta %EMAIL%.", button: "Remover",
                 done: "A segunda etapa foi removida. Altere também a senha se outra pessoa puder conhecê-la."),
@@ -155,7 +155,7 @@ extension PageTexts {
                 done: "メールアドレスを変更しました。新しいメールアドレスでログインしてください。"),
             .recoverEmail: Step(
                 title: "メールアドレスの復元", question: "アカウントのメールアドレスを %EMAIL% に戻します。", button: "元に戻す",
-                done: "メールアドレスを元に戻しました。他人に知られた可能性がある場合は、パスワードも変更してください。"),
+                done: "メールアドレスを元に戻しました。これまでのパスワードは使えません。パスワードを再設定してください。"),
             .secondFactorAdded: Step(
                 title: "2 段階認証の解除", question: "アカウント %EMAIL% の 2 段階認証「%FACTOR%」を解除します。", button: "解除",
                 done: "2 段階認証を解除しました。他人に知られた可能性がある場合は、パスワードも変更してください。"),

@@ -92,6 +92,12 @@ public final class AccountService: Sendable {
         }
     }
 
+    /// Sets who sends the notices that wait. Called on any thread, a second after the store was opened and every minute, also with notices that are
+    /// being sent.
+    public func useNotices(_ didFind: @escaping @Sendable ([SecurityNotice]) -> Void) {
+        thread.loop.post { [writer] in writer.value.use(didFind) }
+    }
+
     /// Runs an operation for a task that belongs to no loop.
     public func perform<Answer: Sendable>(
         _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> Answer

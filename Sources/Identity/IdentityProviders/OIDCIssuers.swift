@@ -18,11 +18,15 @@ final class OIDCIssuers: Sendable {
         /// When the result is fetched again; never while it is being fetched.
         var ends = Int.max
         var keys: (url: String, set: KeySet)?
+
+        /// Whether the result is used. A time later than that of any result is of a clock that was wrong.
+        func counts(_ now: Int) -> Bool { ends == .max || now < ends && ends <= now + OIDCIssuers.lifetimeSecondsMax }
     }
 
     /// Further issuers replace others: an administrator may configure any number.
     private static let entriesMax = 64
     private static let retrySeconds = 5
+    private static let lifetimeSecondsMax = 6 * 3600
 
     private let transport: any ProviderTransport
     private let clock: TokenClock
@@ -37,7 +41,7 @@ final class OIDCIssuers: Sendable {
     func endpoints(_ settings: OIDCSettings) async -> OIDCEndpoints? {
         let (issuer, timeout) = (settings.issuer, settings.timeoutMilliseconds)
         return await entries.withLock { entries in
-            if let entry = entries[issuer], clock.now() < entry.ends { return entry.task }
+            if let entry = entries[issuer], entry.counts(clock.now()) { return entry.task }
             if entries[issuer] == nil, entries.count >= Self.entriesMax, let other = entries.first(where: { $0.value.ends != Int.max })?.key {
                 entries[other] = nil
             }
@@ -67,7 +71,7 @@ final class OIDCIssuers: Sendable {
         request.timeoutMilliseconds = timeoutMilliseconds
         let answer = await transport.exchange(request, attempts: 1)
         let found = answer.flatMap { $0.status == 200 ? Self.endpoints($0.json, issuer: issuer) : nil }
-        let lifetime = found == nil ? Self.retrySeconds : min(max(answer?.maxAgeSeconds ?? 3600, 60), 6 * 3600)
+        let lifetime = found == nil ? Self.retrySeconds : min(max(answer?.maxAgeSeconds ?? 3600, 60), Self.lifetimeSecondsMax)
         entries.withLock { $0[issuer]?.ends = clock.now() + lifetime }
         return found
     }

@@ -94,7 +94,7 @@ public final class ReportedTransport: ProviderTransport {
         let origin = Self.origin(request.url)
         let now = clock.now()
         let unreported = last.withLock { last -> Int? in
-            if let known = last[origin], now - known.reported < Self.pauseSeconds {
+            if let known = last[origin], abs(now - known.reported) < Self.pauseSeconds {
                 last[origin]?.unreportedCount += 1
                 return nil
             }

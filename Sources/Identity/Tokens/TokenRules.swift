@@ -90,13 +90,18 @@ extension TokenRules {
         case .listHolding(let text):
             guard let list = payload["aud"]?.array, list.contains(where: { $0.string == text }) else { throw .audience }
         }
-        guard let claimed = payload["iss"]?.string else { throw .issuer }
-        switch issuer {
-        case .exactly(let text): guard claimed == text else { throw .issuer }
-        case .below(let prefix): guard claimed.hasPrefix(prefix), claimed.utf8.count > prefix.utf8.count else { throw .issuer }
-        }
+        guard isIssuer(of: payload) else { throw .issuer }
         guard let subject = payload["sub"]?.string, 1...128 ~= subject.utf16.count else { throw .subject }
         return subject
+    }
+
+    /// Whether `iss` is the required one.
+    func isIssuer(of payload: JSONValue) -> Bool {
+        guard let claimed = payload["iss"]?.string else { return false }
+        return switch issuer {
+        case .exactly(let text): claimed == text
+        case .below(let prefix): claimed.hasPrefix(prefix) && claimed.utf8.count > prefix.utf8.count
+        }
     }
 
     /// A time in seconds since 1970; nil if absent. Refuses anything but an integer up to the year 9999, so that no reader can interpret it

@@ -12,7 +12,7 @@ extension TokenVerifier {
         let claims = try? parts.claims()
         switch refusal {
         case .algorithm: return "the token is signed with \(parts.algorithm.map(Self.quoted) ?? "an unknown algorithm"); this host accepts \"RS256\""
-        case .keyUnknown: return "no key has the id \(Self.quoted(parts.keyID ?? "")) that the token names; the token is most likely old"
+        case .keyUnknown: return "no key has the id \(Self.quoted(parts.keyID ?? "")) that the token names; \(unknownKeyAdvice)"
         case .audience: return "the token's audience is \(Self.text(claims?["aud"])); \(expectedAudience)"
         case .issuer: return "the token's issuer is \(Self.text(claims?["iss"])); \(expectedIssuer)"
         case .subject where claims?["sub"] == nil: return "the token has no \"sub\""
@@ -48,6 +48,12 @@ extension TokenVerifier {
         }
     }
 
+    private var unknownKeyAdvice: String {
+        keys == nil
+            ? "this host accepts only its own tokens, because \"keys\" in its configuration names no others"
+            : "the token is most likely old"
+    }
+
     private var expectedAudience: String {
         switch rules.audience {
         case .text(let project): "this host's project is \"\(project)\""
@@ -56,9 +62,15 @@ extension TokenVerifier {
     }
 
     private var expectedIssuer: String {
-        switch rules.issuer {
-        case .exactly(let text): "this host accepts \"\(text)\""
-        case .below(let prefix): "this host accepts \"\(prefix)\" with a project number behind it"
+        let (other, own) = (Self.text(rules.issuer), self.own.map { Self.text($0.rules.issuer) })
+        guard let own, own != other else { return "this host accepts \(other)" }
+        return "this host accepts \(other), and \(own) for its own tokens"
+    }
+
+    private static func text(_ issuer: TokenRules.Issuer) -> String {
+        switch issuer {
+        case .exactly(let text): "\"\(text)\""
+        case .below(let prefix): "\"\(prefix)\" with a project number behind it"
         }
     }
 

@@ -1,4 +1,17 @@
+import HearthJSON
 import Synchronization
+
+/// The tokens that a host issues itself: their rules, and the keys that sign them.
+public struct OwnTokens: Sendable {
+    let rules: TokenRules
+    let keys: KeySet
+
+    /// Tokens with an issuer and keys of their own.
+    public init(rules: TokenRules, keys: KeySet) {
+        self.rules = rules
+        self.keys = keys
+    }
+}
 
 /// Verifies that a token is genuine and meant for this project.
 ///
@@ -11,18 +24,22 @@ public final class TokenVerifier: Sendable {
     public static let tokenBytesMax = 16 * 1024
 
     let rules: TokenRules
-    private let keys: KeySet
-    /// The keys of the host itself, which count before `keys`.
-    private let own: KeySet?
+    /// The keys of another issuer; nil if only the host's own tokens are trusted.
+    let keys: KeySet?
+    /// The tokens of the host itself, which count before those of `keys`.
+    let own: OwnTokens?
     let clock: TokenClock
     private let cache: Mutex<TokenCache>
 
     /// - Parameters:
-    ///   - own: the keys of the host itself, if it issues such tokens.
+    ///   - rules: for tokens that are not the host's own.
+    ///   - keys: the keys of these; nil if none is trusted.
+    ///   - own: the tokens of the host itself, if it issues such tokens.
     ///   - cacheEntriesMax: the most cached tokens.
     ///   - cacheBytesMax: estimated memory of the cache.
     public init(
-        rules: TokenRules, keys: KeySet, own: KeySet? = nil, clock: TokenClock = .system, cacheEntriesMax: Int = 4096, cacheBytesMax: Int = 8 << 20
+        rules: TokenRules, keys: KeySet?, own: OwnTokens? = nil, clock: TokenClock = .system, cacheEntriesMax: Int = 4096,
+        cacheBytesMax: Int = 8 << 20
     ) {
         self.rules = rules
         self.keys = keys
@@ -37,9 +54,9 @@ public final class TokenVerifier: Sendable {
     public func cached(_ token: Span<UInt8>, now: Int? = nil) -> VerifiedToken? {
         let now = now ?? clock.now()
         // Both are read, so that a refresh that is due begins.
-        let isTrusted = keys.isTrusted(now: now)
-        let isOwnTrusted = own?.isTrusted(now: now) ?? false
-        let (generation, ownGeneration) = (keys.generation, own?.generation ?? 0)
+        let isTrusted = keys?.isTrusted(now: now) ?? false
+        let isOwnTrusted = own?.keys.isTrusted(now: now) ?? false
+        let (generation, ownGeneration) = (keys?.generation ?? 0, own?.keys.generation ?? 0)
         return cache.withLock { cache in
             guard let entry = cache.find(token) else { return nil }
             let generation = entry.isOwn ? ownGeneration : generation
@@ -78,7 +95,7 @@ public final class TokenVerifier: Sendable {
         guard !parts.hasExtensions else { throw .type }
         if parts.algorithm == "none" {
             let verified = try unsigned(token, parts, now: now)
-            remember(verified, generation: keys.generation)
+            remember(verified, generation: 0)
             return verified
         }
         // Signed tokens must have their only valid spelling.
@@ -86,22 +103,31 @@ public final class TokenVerifier: Sendable {
         guard parts.algorithm == "RS256" else { throw .algorithm }
         try checkType(parts)
         guard let keyID = parts.keyID else { throw .keyIDMissing }
-        // Check claims before looking up the key: a token for another project must not trigger a fetch of keys.
-        let (subject, expires) = try rules.check(parts.claims(), now: now)
-        if let own {
-            let generation = own.generation
-            if case .success(let key) = await own.key(keyID) {
-                guard key.isSignature(parts.signature, of: parts.signed) else { throw .signature }
-                let verified = makeVerified(token, subject, parts, expires, isUnsigned: false)
-                remember(verified, generation: generation, isOwn: true)
-                return verified
-            }
+        let claims = try parts.claims()
+        if let own, own.rules.isIssuer(of: claims), let verified = try await verified(token, parts, claims, keyID, own, now: now) {
+            return verified
         }
+        // Check claims before looking up the key: a token for another project must not trigger a fetch of keys.
+        let (subject, expires) = try rules.check(claims, now: now)
+        guard let keys else { throw .keyUnknown }
         let generation = keys.generation
         let key = try await keys.key(keyID).get()
         guard key.isSignature(parts.signature, of: parts.signed) else { throw .signature }
         let verified = makeVerified(token, subject, parts, expires, isUnsigned: false)
         remember(verified, generation: generation)
+        return verified
+    }
+
+    /// Verifies a token with an issuer of the host's own; nil if no key of the host has signed it.
+    private func verified(
+        _ token: [UInt8], _ parts: CompactToken, _ claims: JSONValue, _ keyID: String, _ own: OwnTokens, now: Int
+    ) async throws(TokenRefusal) -> VerifiedToken? {
+        let (subject, expires) = try own.rules.check(claims, now: now)
+        let generation = own.keys.generation
+        guard case .success(let key) = await own.keys.key(keyID) else { return nil }
+        guard key.isSignature(parts.signature, of: parts.signed) else { throw .signature }
+        let verified = makeVerified(token, subject, parts, expires, isUnsigned: false)
+        remember(verified, generation: generation, isOwn: true)
         return verified
     }
 
@@ -111,9 +137,11 @@ public final class TokenVerifier: Sendable {
     }
 
     private func unsigned(_ token: [UInt8], _ parts: CompactToken, now: Int) throws(TokenRefusal) -> VerifiedToken {
+        let claims = try parts.claims()
+        let rules = own.map { $0.rules.isIssuer(of: claims) ? $0.rules : self.rules } ?? self.rules
         guard rules.acceptsUnsigned else { throw .unsigned }
         guard parts.signature.isEmpty else { throw .signature }
-        let (subject, expires) = try rules.checkUnsigned(parts.claims(), now: now)
+        let (subject, expires) = try rules.checkUnsigned(claims, now: now)
         return makeVerified(token, subject, parts, expires, isUnsigned: true)
     }
 

@@ -34,13 +34,17 @@ extension NoticeService {
     /// - Parameter canBeRead: whether the message can be read without being sent, so that a missing configuration is no fault.
     func send(_ message: AccountMessage, canBeRead: Bool, log: Logger) -> Bool {
         let notice = Notice(message)
+        var didEnd: @Sendable (Bool) -> Void = { _ in }
+        if case .notice(_, let given) = message { didEnd = given }
         let facts: Logger.Metadata = ["of": "auth", "kind": "\(notice.kind.rawValue)"]
-        switch send(notice) {
+        switch send(notice, didEnd: didEnd) {
         case .queued: return true
         case .full:
             log.error("too many notices to users wait", metadata: facts)
+            didEnd(false)
             return false
         case .notConfigured:
+            didEnd(true)
             let field = notice.kind == .textMessage ? "auth.texts" : "auth.mail"
             if !canBeRead { log.warning("a notice to a user was not sent, because \(field) is not configured", metadata: facts) }
             return true
@@ -77,7 +81,15 @@ extension Notice {
             // The new address proves that it exists; every other mail goes to the address of the account.
             let recipient = kind == .changeEmail ? code.newEmail ?? code.email : code.email
             self.init(kind, to: recipient, secret: code.link, newEmail: code.newEmail, languages: language)
-            factor = code.factor?.label
+        case .notice(let notice, _):
+            let kind: Kind =
+                switch notice.kind {
+                case .emailChanged: .recoverEmail
+                case .factorAdded: .secondFactorAdded
+                case .signInAdded: .signInAdded
+                }
+            self.init(kind, to: notice.email, secret: notice.link ?? "", newEmail: notice.newEmail ?? "-", languages: notice.language)
+            factor = notice.label
         }
     }
 }

@@ -21,21 +21,27 @@ extension TokenGate {
         let idRules = TokenRules.idToken(
             project: configuration.project, issuer: auth.issuer, clockSkewSeconds: Int(auth.clockSkewSeconds),
             acceptsUnsigned: acceptsUnsigned)
+        // The host's own tokens have its own issuer, whatever that of others is.
+        let ownIDRules = TokenRules.idToken(
+            project: configuration.project, clockSkewSeconds: Int(auth.clockSkewSeconds), acceptsUnsigned: acceptsUnsigned)
         let appCheckRules = TokenRules.appCheck(
             project: configuration.project, projectNumber: appCheck.projectNumber, issuerPrefix: appCheck.issuer,
             clockSkewSeconds: Int(appCheck.clockSkewSeconds), acceptsUnsigned: acceptsUnsigned)
         let idKeys = Self.keys(auth, fetcher, "auth", log)
         let appCheckKeys = Self.keys(appCheck, fetcher, "appCheck", log)
         self.init(
-            idTokens: TokenVerifier(rules: idRules, keys: idKeys, own: own),
-            appCheckTokens: TokenVerifier(rules: appCheckRules, keys: appCheckKeys, own: KeySet(source: .ring(ownApps))),
+            idTokens: TokenVerifier(rules: idRules, keys: idKeys, own: OwnTokens(rules: ownIDRules, keys: own)),
+            appCheckTokens: TokenVerifier(
+                rules: appCheckRules, keys: appCheckKeys, own: OwnTokens(rules: appCheckRules, keys: KeySet(source: .ring(ownApps)))),
             consumed: ConsumedTokens(path: consumed, loop: loop, log: log) { Int(WallClock.unixSeconds) },
-            keyFiles: [(auth, idKeys), (appCheck, appCheckKeys)].filter { $0.0.keys.isFile }.map(\.1))
+            keyFiles: [(auth, idKeys), (appCheck, appCheckKeys)].filter { $0.0.keys?.isFile == true }.compactMap(\.1))
     }
 
-    private static func keys(_ settings: TokenSettings, _ fetcher: KeyFetcher, _ name: String, _ log: Logger) -> KeySet {
+    /// The keys of another issuer; nil if the configuration names none.
+    private static func keys(_ settings: TokenSettings, _ fetcher: KeyFetcher, _ name: String, _ log: Logger) -> KeySet? {
         let source: KeySource
         switch settings.keys {
+        case nil: return nil
         case .jwksURL(let url), .certificatesURL(let url): source = .url(url)
         case .jwksFile(let file), .certificatesFile(let file): source = .file(file)
         }

@@ -7,6 +7,9 @@ public struct EmailCode: Sendable {
     public enum Purpose: String, Sendable {
         case PASSWORD_RESET, VERIFY_EMAIL, EMAIL_SIGNIN, VERIFY_AND_CHANGE_EMAIL, RECOVER_EMAIL, REVERT_SECOND_FACTOR_ADDITION
 
+        /// Whether the mail tells the user of a change, with a link that undoes it.
+        public var isNotice: Bool { self == .RECOVER_EMAIL || self == .REVERT_SECOND_FACTOR_ADDITION }
+
         var lifeSeconds: Int64 {
             switch self {
             case .PASSWORD_RESET: 3600
@@ -20,8 +23,6 @@ public struct EmailCode: Sendable {
     public var purpose: Purpose
     public var email: String
     public var newEmail: String?
-    /// The second factor that the code removes.
-    public var factor: SecondFactor?
     /// The secret.
     public var code: String
     /// The link of the e-mail.
@@ -34,28 +35,46 @@ extension AccountStore {
     ///
     /// - Parameters:
     ///   - uid: the user for whom the code is; every purpose but signing in needs one.
-    ///   - isNotice: whether the mail tells the user of a change, with a limit of its own.
     ///   - link: makes the link for a code.
     public func addCode(
-        _ purpose: EmailCode.Purpose, email: String, newEmail: String? = nil, uid: String? = nil, tenant: String, isNotice: Bool = false,
+        _ purpose: EmailCode.Purpose, email: String, newEmail: String? = nil, uid: String? = nil, tenant: String, link: (String) -> String
+    ) throws(AccountFailure) -> EmailCode {
+        let receiver = purpose == .VERIFY_AND_CHANGE_EMAIL ? newEmail ?? email : email
+        try countMail(to: receiver, tenant: tenant, isReset: purpose == .PASSWORD_RESET)
+        return try addCode(purpose, email: email, newEmail: newEmail, detail: newEmail, uid: uid, tenant: tenant, created: now, link: link)
+    }
+
+    /// Makes a code of a notice about the security of an account, with a limit of its own. The codes of a user are in the order in which they were
+    /// made, whatever the clock says: going back to a change ends those of later ones.
+    ///
+    /// - Parameter detail: the facts that the code needs when it is used.
+    func addNoticeCode(
+        _ purpose: EmailCode.Purpose, email: String, detail: String?, of user: UserRecord, link: (String) -> String
+    ) throws(AccountFailure) -> EmailCode {
+        try countNotice(to: email, tenant: user.tenant)
+        let last = try first(
+            "SELECT MAX(created) FROM code WHERE tenant = ?1 AND uid = ?2 AND type IN ('RECOVER_EMAIL', 'REVERT_SECOND_FACTOR_ADDITION')",
+            .text(user.tenant), .text(user.uid)
+        ) { $0.integer(at: 0) }
+        return try addCode(
+            purpose, email: email, newEmail: nil, detail: detail, uid: user.uid, tenant: user.tenant, created: max(now, (last ?? 0) + 1),
+            link: link)
+    }
+
+    private func addCode(
+        _ purpose: EmailCode.Purpose, email: String, newEmail: String?, detail: String?, uid: String?, tenant: String, created: Int64,
         link: (String) -> String
     ) throws(AccountFailure) -> EmailCode {
-        if isNotice {
-            try countNotice(to: email, tenant: tenant)
-        } else {
-            let receiver = purpose == .VERIFY_AND_CHANGE_EMAIL ? newEmail ?? email : email
-            try countMail(to: receiver, tenant: tenant, isReset: purpose == .PASSWORD_RESET)
-        }
         let code = SecretText.letters(54)
         let made = EmailCode(purpose: purpose, email: email, newEmail: newEmail, code: code, link: link(code))
         let lifeSeconds = policy.isStrict ? purpose.lifeSeconds : 365 * 86_400
         var shown: JSONObject = [
             "email": .string(email), "oobCode": .string(code), "oobLink": .string(made.link), "requestType": .string(purpose.rawValue),
         ]
-        if purpose != .REVERT_SECOND_FACTOR_ADDITION { shown["newEmail"] = newEmail.map { .string($0) } }
+        if !purpose.isNotice { shown["newEmail"] = newEmail.map { .string($0) } }
         try run(
             "INSERT INTO code VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", .blob(SecretText.hash(code)), .text(tenant),
-            .text(purpose.rawValue), .text(email), .optional(newEmail), .optional(uid), .integer(now),
+            .text(purpose.rawValue), .text(email), .optional(detail), .optional(uid), .integer(created),
             .integer(now + lifeSeconds * 1000), policy.showsCodes ? .text(JSONValue.object(shown).text) : .null)
         return made
     }
@@ -116,29 +135,38 @@ extension AccountStore {
         return code
     }
 
-    /// Verifies, changes or restores an e-mail.
-    public func applyCode(_ secret: String, tenant: String) throws(AccountFailure) -> UserRecord {
+    /// Verifies, changes or restores an e-mail. The result has no tokens.
+    ///
+    /// - Parameter recoveryLink: makes the link for the code by which a change of the e-mail can be undone.
+    public func applyCode(
+        _ secret: String, tenant: String, recoveryLink: (String) -> String = { $0 }
+    ) throws(AccountFailure) -> SignedIn {
         let code = try code(secret, tenant: tenant)
-        guard code.purpose != .PASSWORD_RESET, code.purpose != .EMAIL_SIGNIN, var user = try owner(of: code, tenant: tenant) else {
+        guard code.purpose != .PASSWORD_RESET, code.purpose != .EMAIL_SIGNIN, let old = try owner(of: code, tenant: tenant) else {
             throw AccountFailure("INVALID_OOB_CODE")
         }
+        var user = old
+        var notices: [SecurityNotice] = []
         try removeCode(secret)
         switch code.purpose {
         case .VERIFY_AND_CHANGE_EMAIL:
             guard let email = code.newEmail else { throw AccountFailure("INVALID_OOB_CODE") }
             try change(&user, toVerified: email)
+            // The one who has the mail of the new address need not be the owner of the account.
+            if policy.isStrict { notices = try addRecovery(of: &user, before: old, nil, link: recoveryLink) }
         case .RECOVER_EMAIL:
             try change(&user, toVerified: code.email)
-            // Another change can be undone too.
-            if policy.isStrict { user.initialEmail = nil }
+            if policy.isStrict { try goBack(&user, to: code) }
         case .REVERT_SECOND_FACTOR_ADDITION:
             user.factors.removeAll { code.factorID?.isExactly($0.id) ?? false }
             // An intruder who has added a factor is signed in.
             try revokeTokens(of: &user)
         case .VERIFY_EMAIL, .PASSWORD_RESET, .EMAIL_SIGNIN: user.isEmailVerified = true
         }
-        try put(user)
-        return user
+        try putWithLinks(user)
+        var result = SignedIn(user: user)
+        result.notices = notices
+        return result
     }
 
     private func change(_ user: inout UserRecord, toVerified email: String) throws(AccountFailure) {
@@ -146,16 +174,6 @@ extension AccountStore {
         user.email = email
         user.isEmailVerified = true
         try revokeTokens(of: &user)
-    }
-
-    /// Makes the code by which a user removes a second factor that another person has added. Nil if the user has no e-mail.
-    public func addRevertingCode(_ factor: SecondFactor, of user: UserRecord, link: (String) -> String) throws(AccountFailure) -> EmailCode? {
-        guard let email = user.email else { return nil }
-        var code = try addCode(
-            .REVERT_SECOND_FACTOR_ADDITION, email: email, newEmail: factor.id, uid: user.uid, tenant: user.tenant, isNotice: true, link: link)
-        code.newEmail = nil
-        code.factor = factor
-        return code
     }
 
     /// Signs in with the code of a link.
@@ -186,17 +204,17 @@ extension AccountStore {
             if owner == nil { user = try createDecided(user, method: "password") }
             return try finish(user, isNew: owner == nil, provider: "password")
         }
-        var user = try caller(token, tenant: tenant)
-        try requireRecent(token)
+        let old = try caller(token, tenant: tenant)
+        try requireRecent(token, old)
+        var user = old
         if let owner, !owner.isSameUser(as: user) { throw AccountFailure("EMAIL_EXISTS") }
-        let oldEmail = user.email
         user.email = code.email
         user.isEmailVerified = true
         user.usesEmailLink = true
-        if let oldEmail, !user.hasEmail(oldEmail) { try revokeTokens(of: &user) }
-        let recovery = try addRecovery(of: &user, from: oldEmail, token, link: recoveryLink)
+        if old.email != nil, !user.hasEmail(old.email) { try revokeTokens(of: &user) }
+        let notices = try addRecovery(of: &user, before: old, token, link: recoveryLink)
         var result = try goOn(user, token, provider: "password")
-        result.recovery = recovery
+        result.notices = notices
         return result
     }
 }
@@ -210,20 +228,29 @@ extension AccountReader {
         public var uid: String?
         /// The id of the second factor that the code removes.
         public var factorID: String?
+        /// The account before the change that the code undoes; nil for codes of earlier versions.
+        var recoveryPoint: RecoveryPoint?
+        /// Milliseconds since 1970, later than for earlier notices of the user.
+        var created: Int64 = 0
     }
 
     /// The code with this secret.
     public func code(_ secret: String, tenant: String) throws(AccountFailure) -> StoredCode {
         let row = try first(
-            "SELECT type, email, newEmail, uid, expires FROM code WHERE hash = ?1 AND tenant = ?2", .blob(SecretText.hash(secret)),
+            "SELECT type, email, newEmail, uid, expires, created FROM code WHERE hash = ?1 AND tenant = ?2", .blob(SecretText.hash(secret)),
             .text(tenant)
         ) { row -> (StoredCode, Int64)? in
             guard let purpose = EmailCode.Purpose(rawValue: row.text(at: 0)) else { return nil }
             var code = StoredCode(purpose: purpose, email: row.text(at: 1))
             if case .text(let text) = row.value(at: 2) {
-                if purpose == .REVERT_SECOND_FACTOR_ADDITION { code.factorID = text } else { code.newEmail = text }
+                switch purpose {
+                case .REVERT_SECOND_FACTOR_ADDITION: code.factorID = text
+                case .RECOVER_EMAIL: code.recoveryPoint = RecoveryPoint(stored: text)
+                case .PASSWORD_RESET, .VERIFY_EMAIL, .EMAIL_SIGNIN, .VERIFY_AND_CHANGE_EMAIL: code.newEmail = text
+                }
             }
             if case .text(let text) = row.value(at: 3) { code.uid = text }
+            code.created = row.integer(at: 5)
             return (code, row.integer(at: 4))
         }
         guard let row else { throw AccountFailure("INVALID_OOB_CODE") }
@@ -237,7 +264,7 @@ extension AccountReader {
     func owner(of code: StoredCode, tenant: String) throws(AccountFailure) -> UserRecord? {
         guard let uid = code.uid, let user = try user(uid, tenant: tenant) else { return nil }
         // These undo what an intruder has done, who may have changed the e-mail too.
-        if code.purpose == .RECOVER_EMAIL || code.purpose == .REVERT_SECOND_FACTOR_ADDITION { return user }
+        if code.purpose.isNotice { return user }
         return user.hasEmail(code.email) ? user : nil
     }
 

@@ -39,19 +39,23 @@ extension AccountStore {
     }
 
     /// Enrols the number of a message whose code is right.
+    ///
+    /// - Parameter link: makes the link for the code by which the user removes the factor again.
     public func finishEnrolment(
-        sessionInfo: String, code: String, displayName: String?, caller token: CallerToken, tenant: String?
+        sessionInfo: String, code: String, displayName: String?, caller token: CallerToken, tenant: String?, link: (String) -> String
     ) throws(AccountFailure) -> SignedIn {
         let user = try enroller(token, tenant: tenant)
         let (phone, uid) = try useMessage(.enrolment, sessionInfo, code: code, tenant: user.tenant)
         guard user.uid.isExactly(uid) else { throw AccountFailure("INVALID_SESSION_INFO") }
         guard !user.factors.contains(where: { $0.phone == phone }) else { throw Self.isEnrolled }
-        return try enrol(SecondFactor(id: SecretText.identifier(), displayName: displayName, enrolled: now, phone: phone), user, token)
+        return try enrol(SecondFactor(id: SecretText.identifier(), displayName: displayName, enrolled: now, phone: phone), user, token, link)
     }
 
     /// Enrols a secret if a code of it is right.
+    ///
+    /// - Parameter link: makes the link for the code by which the user removes the factor again.
     public func finishCodeEnrolment(
-        sessionInfo: String, code: String, displayName: String?, caller token: CallerToken, tenant: String?
+        sessionInfo: String, code: String, displayName: String?, caller token: CallerToken, tenant: String?, link: (String) -> String
     ) throws(AccountFailure) -> SignedIn {
         let user = try enroller(token, tenant: tenant)
         guard let proof = try proof(.enrolment, sessionInfo), user.uid.isExactly(proof.uid), proof.tenant == user.tenant,
@@ -71,17 +75,21 @@ extension AccountStore {
         try removeProof(sessionInfo)
         var factor = SecondFactor(id: SecretText.identifier(), displayName: displayName, enrolled: now, phone: nil, secret: secret)
         factor.lastStep = step
-        return try enrol(factor, user, token)
+        return try enrol(factor, user, token, link)
     }
 
-    private func enrol(_ factor: SecondFactor, _ user: UserRecord, _ token: CallerToken) throws(AccountFailure) -> SignedIn {
+    private func enrol(
+        _ factor: SecondFactor, _ user: UserRecord, _ token: CallerToken, _ link: (String) -> String
+    ) throws(AccountFailure) -> SignedIn {
         guard user.factors.count < Self.factorsMax else { throw AccountFailure("SECOND_FACTOR_LIMIT_EXCEEDED") }
         var user = user
         user.factors.append(factor)
         var token = token
         token.secondFactor = factor.phone == nil ? "totp" : "phone"
         token.secondFactorID = factor.id
-        return try goOn(user, token)
+        var result = try goOn(user, token)
+        try tell(&result) { () throws(AccountFailure) in try addNotice(of: factor, user, link: link) }
+        return result
     }
 
     /// Removes a factor of the caller.
@@ -89,7 +97,7 @@ extension AccountStore {
         var user = try caller(token, tenant: tenant)
         guard let index = user.factors.firstIndex(where: { $0.id.isExactly(id) }) else { throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND") }
         // A stolen token of the first factor alone must not remove the second.
-        if token.secondFactor == nil { try requireRecent(token) }
+        if token.secondFactor == nil { try requireRecent(token, user) }
         user.factors.remove(at: index)
         var token = token
         if token.secondFactorID == id {

@@ -5,19 +5,25 @@ extension AccountStore {
 
     /// Runs an operation for a client.
     ///
-    /// - Parameter address: the client's address, or its network; nil for administrators, who have no limits.
+    /// - Parameters:
+    ///   - address: the client's address, or its network; nil for administrators, who have no limits.
+    ///   - language: the languages of notices.
     public func serving<R>(
-        _ address: String?, _ operation: (AccountStore) throws(AccountFailure) -> R
+        _ address: String?, language: String? = nil, _ operation: (AccountStore) throws(AccountFailure) -> R
     ) throws(AccountFailure) -> R {
         customer = address
-        defer { customer = nil }
+        self.language = language
+        defer {
+            customer = nil
+            self.language = nil
+        }
         return try operation(self)
     }
 
     /// Refuses to sign the client up if its address has made too many users.
     func requireSignUps() throws(AccountFailure) {
         guard let customer else { return }
-        try require("sign-up \(customer)", policy.limits.signUpsPerAddress, Self.tooMany("accounts were created from this address"))
+        try require("sign-up \(customer)", policy.limits.signUpsPerAddress, Self.hour, Self.tooMany("accounts were created from this address"))
     }
 
     /// Counts a new user of the client.
@@ -31,7 +37,7 @@ extension AccountStore {
     public func emailIsTaken() throws(AccountFailure) -> AccountFailure {
         if let customer {
             let (key, limit) = ("taken \(customer)", policy.limits.signUpsPerAddress)
-            try require(key, limit, Self.tooMany("e-mails of others were named from this address"))
+            try require(key, limit, Self.hour, Self.tooMany("e-mails of others were named from this address"))
             try count(key, limit, Self.hour)
         }
         return .counted(AuthError("EMAIL_EXISTS"))
@@ -43,9 +49,9 @@ extension AccountStore {
         let limits = policy.limits
         let ofAccount = "mail \(tenant) \(email)"
         let refusal = isReset ? AuthError("RESET_PASSWORD_EXCEED_LIMIT") : AuthError("TOO_MANY_ATTEMPTS_TRY_LATER")
-        try require(ofAccount, limits.mailsPerAccount, refusal)
-        try require("mails \(customer)", limits.mailsPerAddress, Self.tooMany("mails were asked for from this address"))
-        try require("mails of a day", limits.mailsPerDay, Self.quota("mails"))
+        try require(ofAccount, limits.mailsPerAccount, Self.hour, refusal)
+        try require("mails \(customer)", limits.mailsPerAddress, Self.hour, Self.tooMany("mails were asked for from this address"))
+        try require("mails of a day", limits.mailsPerDay, Self.day, Self.quota("mails"))
         try count(ofAccount, limits.mailsPerAccount, Self.hour)
         try count("mails \(customer)", limits.mailsPerAddress, Self.hour)
         try count("mails of a day", limits.mailsPerDay, Self.day)
@@ -55,16 +61,29 @@ extension AccountStore {
     /// owner from learning what happens.
     func countNotice(to email: String, tenant: String) throws(AccountFailure) {
         let (key, limit) = ("notice \(tenant) \(email)", policy.limits.mailsPerAccount)
-        try require(key, limit, AuthError("TOO_MANY_ATTEMPTS_TRY_LATER"))
+        try require(key, limit, Self.hour, AuthError("TOO_MANY_ATTEMPTS_TRY_LATER"))
         try count(key, limit, Self.hour)
+    }
+
+    /// Counts a change of an e-mail, to the user and to the client: each sends a notice to the former address, which need not be the client's.
+    func countEmailChange(of user: UserRecord) throws(AccountFailure) {
+        let (ofUser, limits) = ("moves of \(user.tenant) \(user.uid)", policy.limits)
+        try require(ofUser, limits.mailsPerAccount, Self.hour, Self.tooMany("e-mails were set for this account"))
+        if let customer {
+            try require("moves \(customer)", limits.mailsPerAddress, Self.hour, Self.tooMany("e-mails were changed from this address"))
+        }
+        try count(ofUser, limits.mailsPerAccount, Self.hour)
+        if let customer { try count("moves \(customer)", limits.mailsPerAddress, Self.hour) }
     }
 
     /// Counts a text message.
     func countText(to phone: String) throws(AccountFailure) {
         let limits = policy.limits
-        try require("message \(phone)", limits.textsPerAccount, AuthError("TOO_MANY_ATTEMPTS_TRY_LATER"))
-        if let customer { try require("messages \(customer)", limits.textsPerAddress, Self.tooMany("messages were asked for from this address")) }
-        try require("messages of a day", limits.textsPerDay, Self.quota("verifying phone numbers"))
+        try require("message \(phone)", limits.textsPerAccount, Self.hour, AuthError("TOO_MANY_ATTEMPTS_TRY_LATER"))
+        if let customer {
+            try require("messages \(customer)", limits.textsPerAddress, Self.hour, Self.tooMany("messages were asked for from this address"))
+        }
+        try require("messages of a day", limits.textsPerDay, Self.day, Self.quota("verifying phone numbers"))
         try count("message \(phone)", limits.textsPerAccount, Self.hour)
         if let customer { try count("messages \(customer)", limits.textsPerAddress, Self.hour) }
         try count("messages of a day", limits.textsPerDay, Self.day)
@@ -75,8 +94,8 @@ extension AccountStore {
     /// - Parameter user: the user whose second factor is checked; nil for a first factor.
     func requireCodes(of user: UserRecord? = nil) throws(AccountFailure) {
         let refusal = Self.tooMany("codes were wrong")
-        if let customer { try require("codes \(customer)", policy.limits.wrongCodesPerAddress, refusal) }
-        if let user { try require("codes of \(user.tenant) \(user.uid)", policy.limits.wrongCodesPerAccount, refusal) }
+        if let customer { try require("codes \(customer)", policy.limits.wrongCodesPerAddress, Self.hour, refusal) }
+        if let user { try require("codes of \(user.tenant) \(user.uid)", policy.limits.wrongCodesPerAccount, Self.hour, refusal) }
     }
 
     /// Counts a wrong code.
@@ -87,8 +106,8 @@ extension AccountStore {
 
     // MARK: Counters
 
-    private func require(_ key: String, _ limit: Int?, _ refusal: AuthError) throws(AccountFailure) {
-        if let limit, try failures(key) >= limit { throw .refused(refusal) }
+    private func require(_ key: String, _ limit: Int?, _ seconds: Int64, _ refusal: AuthError) throws(AccountFailure) {
+        if let limit, try failures(key, seconds: seconds) >= limit { throw .refused(refusal) }
     }
 
     private func count(_ key: String, _ limit: Int?, _ seconds: Int64) throws(AccountFailure) {

@@ -104,7 +104,7 @@ extension AccountStore {
         let owner = try user(phone: phone, tenant: tenant)
         if let token {
             var user = try caller(token, tenant: tenant)
-            try requireRecent(token)
+            try requireRecent(token, user)
             if let owner, !owner.isSameUser(as: user) {
                 let secret = try addProof(.phone, tenant: tenant, uid: nil, content: .string(phone), seconds: 3600)
                 return .taken(phone: phone, proof: secret)

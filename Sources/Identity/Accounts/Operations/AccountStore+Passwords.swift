@@ -7,8 +7,8 @@ extension AccountStore {
     public func passwordFailed(email: String, tenant: String, address: String) throws(AccountFailure) {
         try requireUnlocked(email: email, tenant: tenant, address: address)
         guard policy.isStrict else { return }
-        try countFailure("password \(tenant) \(email)")
-        try countFailure("address \(address)")
+        try countFailure("password \(tenant) \(email)", seconds: policy.windowSeconds)
+        try countFailure("address \(address)", seconds: policy.windowSeconds)
     }
 
     /// Signs in a user whose password was right.
@@ -33,12 +33,14 @@ extension AccountStore {
 
     // MARK: Failed attempts
 
-    func countFailure(_ key: String, seconds: Int64? = nil) throws(AccountFailure) {
+    /// - Parameter seconds: the time of counting.
+    func countFailure(_ key: String, seconds: Int64) throws(AccountFailure) {
         try run(
             """
             INSERT INTO attempt VALUES (?1, 1, ?3) ON CONFLICT DO UPDATE SET
-            count = CASE WHEN ends > ?2 THEN count + 1 ELSE 1 END, ends = CASE WHEN ends > ?2 THEN ends ELSE excluded.ends END
-            """, .text(key), .integer(now), .integer(now + (seconds ?? policy.windowSeconds) * 1000))
+            count = CASE WHEN ends > ?2 AND ends <= ?3 THEN count + 1 ELSE 1 END,
+            ends = CASE WHEN ends > ?2 AND ends <= ?3 THEN ends ELSE excluded.ends END
+            """, .text(key), .integer(now), .integer(now + seconds * 1000))
     }
 
     func forgetFailures(_ key: String) throws(AccountFailure) { try run("DELETE FROM attempt WHERE key = ?1", .text(key)) }
@@ -57,8 +59,8 @@ extension AccountReader {
     /// Refuses an account or an address with too many failed attempts.
     func requireUnlocked(email: String, tenant: String, address: String) throws(AccountFailure) {
         guard policy.isStrict else { return }
-        let ofAccount = try failures("password \(tenant) \(email)")
-        let ofAddress = try failures("address \(address)")
+        let ofAccount = try failures("password \(tenant) \(email)", seconds: policy.windowSeconds)
+        let ofAddress = try failures("address \(address)", seconds: policy.windowSeconds)
         if ofAccount >= policy.failuresMax || ofAddress >= policy.failuresPerAddressMax {
             throw .refused(Self.tooManyAttempts)
         }
@@ -71,7 +73,12 @@ extension AccountReader {
                 + "resetting your password or you can try again later.")
     }
 
-    func failures(_ key: String) throws(AccountFailure) -> Int {
-        try first("SELECT count FROM attempt WHERE key = ?1 AND ends > ?2", .text(key), .integer(now)) { Int($0.integer(at: 0)) } ?? 0
+    /// The attempts that are counted at present.
+    ///
+    /// - Parameter seconds: the time of counting. A count that ends later is of a clock that was wrong, and locks nobody out.
+    func failures(_ key: String, seconds: Int64) throws(AccountFailure) -> Int {
+        try first(
+            "SELECT count FROM attempt WHERE key = ?1 AND ends > ?2 AND ends <= ?3", .text(key), .integer(now), .integer(now + seconds * 1000)
+        ) { Int($0.integer(at: 0)) } ?? 0
     }
 }

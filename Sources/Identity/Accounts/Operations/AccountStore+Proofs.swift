@@ -49,8 +49,15 @@ extension AccountStore {
             let sql = "DELETE FROM \(table) WHERE hash IN (SELECT hash FROM \(table) WHERE \(column) < ?1 LIMIT \(limit))"
             if try run(sql, .integer(time)) == limit { isBehind = true }
         }
-        let attempts = "DELETE FROM attempt WHERE key IN (SELECT key FROM attempt WHERE ends < ?1 LIMIT \(limit))"
-        if try run(attempts, .integer(now)) == limit { isBehind = true }
+        // No count is as long as two days: one that ends later is of a clock that was wrong.
+        for range in ["ends < ?1", "ends > ?1 + 172800000"] {
+            let sql = "DELETE FROM attempt WHERE key IN (SELECT key FROM attempt WHERE \(range) LIMIT \(limit))"
+            if try run(sql, .integer(now)) == limit { isBehind = true }
+        }
+        // As with counts, one of a later time is of a clock that was wrong.
+        try run(
+            "DELETE FROM notice WHERE created < ?1 OR created > ?2", .integer(now - Self.noticeLifeMilliseconds),
+            .integer(now + Self.noticeLifeMilliseconds))
         let sessions =
             "DELETE FROM session WHERE hash IN (SELECT hash FROM session WHERE successor IS NOT NULL AND used < ?1 LIMIT \(limit))"
         if try run(sessions, .integer(old)) == limit { isBehind = true }

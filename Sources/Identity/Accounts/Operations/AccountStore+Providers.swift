@@ -83,7 +83,8 @@ extension AccountStore {
     }
 
     private func link(_ identity: ProviderIdentity, tenant: String, _ token: CallerToken) throws(AccountFailure) -> ProviderSignIn {
-        var user = try caller(token, tenant: tenant)
+        let old = try caller(token, tenant: tenant)
+        var user = old
         let rules = try rules(of: tenant)
         var result = ProviderSignIn(identity: identity)
         if try self.user(provider: identity.provider, rawID: identity.rawID, tenant: tenant) != nil {
@@ -107,7 +108,9 @@ extension AccountStore {
             }
         }
         try putWithLinks(user)
-        result.signedIn = try goOn(user, token, provider: identity.provider)
+        var signedIn = try goOn(user, token, provider: identity.provider)
+        try tell(&signedIn) { () throws(AccountFailure) in try addNotice(ofProvider: identity.provider, old) }
+        result.signedIn = signedIn
         return result
     }
 

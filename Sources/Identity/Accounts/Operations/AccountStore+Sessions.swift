@@ -8,6 +8,9 @@ extension AccountStore {
     /// The time in which a used refresh token gives the same successor again, for answers that were lost and pages that refresh at once.
     private static var graceMilliseconds: Int64 { 60_000 }
 
+    /// The difference between two readings of the clock that is no sign of a wrong one: clocks are set back a little now and then.
+    private static var wrongClockSeconds: Int64 { 60 }
+
     /// Stores a session, and makes its tokens.
     func issue(_ session: UserSession, for user: UserRecord) throws(AccountFailure) -> IssuedTokens {
         let token = "rt1.\(SecretText.letters(43))"
@@ -63,7 +66,9 @@ extension AccountStore {
         if policy.isStrict, let limit = user.validSinceSeconds, min(row.created / 1000, row.session.authTime) < limit {
             throw AccountFailure("TOKEN_EXPIRED")
         }
-        if row.isUsed, now - row.used > Self.graceMilliseconds {
+        // The clock was wrong when this session began. Its tokens would be refused until that time, so the user signs in again.
+        guard row.session.authTime <= nowSeconds + Self.wrongClockSeconds else { throw AccountFailure("TOKEN_EXPIRED") }
+        if row.isUsed, abs(now - row.used) > Self.graceMilliseconds {
             // A token that was replaced may be stolen, so the whole session ends.
             try run("DELETE FROM session WHERE family = ?1", .blob(row.family))
             throw .counted(AuthError("TOKEN_EXPIRED"))
@@ -72,7 +77,9 @@ extension AccountStore {
         try put(user)
         var result = SignedIn(user: user)
         let next = policy.isStrict ? try successor(of: token, row) : token
-        result.tokens = IssuedTokens(payload: payload(row.session, user), refreshToken: next)
+        var session = row.session
+        session.authTime = min(session.authTime, nowSeconds)
+        result.tokens = IssuedTokens(payload: payload(session, user), refreshToken: next)
         return result
     }
 
@@ -101,6 +108,18 @@ extension AccountStore {
     func endSessions(of user: UserRecord) throws(AccountFailure) {
         guard policy.isStrict else { return }
         try run("DELETE FROM session WHERE tenant = ?1 AND uid = ?2", .text(user.tenant), .text(user.uid))
+    }
+
+    /// Ends a revocation at a time that has not come yet, because the clock was wrong: a user who signs in now would be refused until then. Tokens
+    /// that were revoked stay so. The caller stores the user.
+    func endWrongTime(of user: inout UserRecord) throws(AccountFailure) {
+        guard let limit = user.validSinceSeconds, limit > nowSeconds else { return }
+        if policy.isStrict {
+            try run(
+                "DELETE FROM session WHERE tenant = ?1 AND uid = ?2 AND min(created / 1000, authTime) < ?3", .text(user.tenant), .text(user.uid),
+                .integer(limit))
+        }
+        user.validSinceSeconds = nowSeconds
     }
 
     /// Makes tokens that were issued before invalid.

@@ -67,10 +67,10 @@ extension AccountStore {
     public func linkPassword(
         email: String, hash: String, displayName: String?, caller token: CallerToken, tenant: String?, recoveryLink: (String) -> String
     ) throws(AccountFailure) -> SignedIn {
-        var user = try caller(token, tenant: tenant)
-        try requireRecent(token)
+        let old = try caller(token, tenant: tenant)
+        try requireRecent(token, old)
+        var user = old
         if let owner = try self.user(email: email, tenant: user.tenant), !owner.isSameUser(as: user) { throw try emailIsTaken() }
-        let oldEmail = user.email
         if !user.hasEmail(email) { user.isEmailVerified = false }
         user.email = email
         user.passwordHash = hash
@@ -78,16 +78,16 @@ extension AccountStore {
         user.passwordChanged = now
         if let displayName { user.displayName = displayName }
         try revokeTokens(of: &user)
-        let recovery = try addRecovery(of: &user, from: oldEmail, token, link: recoveryLink)
+        let notices = try addRecovery(of: &user, before: old, token, link: recoveryLink)
         var result = try goOn(user, token, provider: "password")
-        result.recovery = recovery
+        result.notices = notices
         return result
     }
 
     /// Deletes the caller.
     public func delete(_ token: CallerToken, tenant: String?) throws(AccountFailure) {
         let user = try caller(token, tenant: tenant)
-        try requireRecent(token)
+        try requireRecent(token, user)
         try delete(user)
     }
 

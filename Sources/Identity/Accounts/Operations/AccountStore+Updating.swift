@@ -37,28 +37,20 @@ extension AccountStore {
     public func update(
         _ change: AccountChange, caller token: CallerToken, tenant: String?, recoveryLink: (String) -> String
     ) throws(AccountFailure) -> SignedIn {
-        var user = try caller(token, tenant: tenant)
-        let oldEmail = user.email
+        let old = try caller(token, tenant: tenant)
+        var user = old
         let changesEmail = change.email.map { !user.hasEmail($0) } ?? false
         let revokes = changesEmail || change.passwordHash != nil || change.validSinceSeconds != nil
-        if revokes || change.removesSignIn { try requireRecent(token) }
+        if revokes || change.removesSignIn { try requireRecent(token, old) }
         try apply(change, to: &user)
         if revokes { try revokeTokens(of: &user) } else if change.removesSignIn { try removeSecrets(of: user) }
-        let recovery = try addRecovery(of: &user, from: oldEmail, token, link: recoveryLink)
+        let notices = try addRecovery(of: &user, before: old, token, link: recoveryLink)
         try putWithLinks(user)
-        var result = revokes ? try goOn(user, token) : SignedIn(user: user)
-        result.recovery = recovery
+        // The password is the way to sign in from now on, also for a user who was anonymous.
+        let provider = change.passwordHash == nil ? nil : "password"
+        var result = revokes ? try goOn(user, token, provider: provider) : SignedIn(user: user)
+        result.notices = notices
         return result
-    }
-
-    /// Makes the code by which the owner of a former e-mail takes it back, once for each user. Nil if the e-mail has not changed.
-    func addRecovery(
-        of user: inout UserRecord, from oldEmail: String?, _ token: CallerToken, link: (String) -> String
-    ) throws(AccountFailure) -> EmailCode? {
-        guard let oldEmail, !user.hasEmail(oldEmail), user.email != nil || policy.isStrict else { return nil }
-        guard token.provider != "anonymous", user.initialEmail == nil else { return nil }
-        user.initialEmail = oldEmail
-        return try addCode(.RECOVER_EMAIL, email: oldEmail, uid: user.uid, tenant: user.tenant, isNotice: true, link: link)
     }
 
     /// Changes a user, for an administrator.
@@ -73,6 +65,7 @@ extension AccountStore {
         if let lastLogin = change.lastLogin { user.lastLogin = lastLogin }
         let changesEmail = oldEmail != nil && !user.hasEmail(oldEmail)
         if change.passwordHash != nil || policy.isStrict && changesEmail { try revokeTokens(of: &user) }
+        if policy.isStrict, changesEmail { try removeRecoveryCodes(of: user) }
         if let limit = change.validSinceSeconds {
             user.validSinceSeconds = limit
             try removeSecrets(of: user)

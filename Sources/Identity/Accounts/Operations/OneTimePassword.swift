@@ -19,12 +19,15 @@ public enum OneTimePassword {
     ///
     /// - Parameters:
     ///   - adjacent: time steps before and after the current one that count too.
-    ///   - lastStep: the step of the last accepted code, since each is valid once.
+    ///   - lastStep: the step of the last accepted code, since each is valid once. One that no code of now can have reached is of a clock that was
+    ///     wrong, and counts nothing: otherwise no code would be accepted until that time.
     static func step(of code: String, secret: [UInt8], nowSeconds: Int64, adjacent: Int64, lastStep: Int64) -> Int64? {
         let current = nowSeconds / stepSeconds
+        let last = current + adjacent
+        let first = max(current - adjacent, lastStep > last ? 0 : lastStep + 1, 0)
+        guard first <= last else { return nil }
         var found: Int64?
-        for step in max(current - adjacent, lastStep + 1, 0)...max(current + adjacent, lastStep + 1)
-        where SecretText.areEqual(Self.code(secret: secret, step: step), code) && step <= current + adjacent { found = step }
+        for step in first...last where SecretText.areEqual(Self.code(secret: secret, step: step), code) { found = step }
         return found
     }
 

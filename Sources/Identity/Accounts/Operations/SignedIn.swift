@@ -8,8 +8,10 @@ public struct SignedIn: Sendable {
     public var tokens: IssuedTokens?
     /// The credential for the second factor; nil if none is needed.
     public var pendingCredential: String?
-    /// The mail by which the owner of the former e-mail can undo a change of it.
-    public var recovery: EmailCode?
+    /// The mails that tell of what was changed.
+    public var notices: [SecurityNotice] = []
+    /// The reason why a change was not told.
+    public var withheldNotice: String?
 
     /// A result without tokens.
     public init(user: UserRecord) { self.user = user }
@@ -49,9 +51,10 @@ public struct CallerToken: Sendable {
 }
 
 extension AccountReader {
-    /// Refuses a change of sign-in data by a caller who signed in long ago. Anonymous users cannot sign in again.
-    func requireRecent(_ token: CallerToken) throws(AccountFailure) {
-        guard policy.isStrict, token.provider != "anonymous", nowSeconds - token.authTime > Self.recentSeconds else { return }
+    /// Refuses a change of sign-in data by a caller who signed in long ago. Anonymous users cannot sign in again; the token does not tell whether
+    /// its user still is one.
+    func requireRecent(_ token: CallerToken, _ user: UserRecord) throws(AccountFailure) {
+        guard policy.isStrict, !user.isAnonymous, nowSeconds - token.authTime > Self.recentSeconds else { return }
         throw AccountFailure("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
     }
 
@@ -59,8 +62,7 @@ extension AccountReader {
 
     /// Refuses a caller who may not change sign-in data: before costly work, such as hashing a password.
     public func requireRecentCaller(_ token: CallerToken, tenant: String?) throws(AccountFailure) {
-        _ = try caller(token, tenant: tenant)
-        try requireRecent(token)
+        try requireRecent(token, try caller(token, tenant: tenant))
     }
 }
 
@@ -108,6 +110,7 @@ extension AccountStore {
     /// Notes the time of a sign-in, and issues its tokens.
     func begin(_ session: UserSession, _ result: inout SignedIn) throws(AccountFailure) {
         let now = now
+        try endWrongTime(of: &result.user)
         result.user.lastLogin = now
         result.user.lastRefresh = now
         try put(result.user)

@@ -49,6 +49,9 @@ public struct UserRecord: Sendable, Equatable {
     /// Whether the user can sign in with e-mail and password, or with a link to the e-mail.
     public var hasEmailSignIn: Bool { email != nil && (hasPassword || usesEmailLink) }
 
+    /// Whether the user has no way to sign in again: signed up anonymously, and has added nothing since.
+    public var isAnonymous: Bool { email == nil && phone == nil && !hasPassword && providers.isEmpty && !usesCustomToken }
+
     /// The position of a provider's entry.
     public func index(of provider: String) -> Int? { providers.firstIndex { $0.provider == provider } }
 

@@ -7,8 +7,14 @@ extension AccountReader {
 
     /// The configuration of the project.
     public func projectDocument() throws(AccountFailure) -> JSONObject {
-        let changed = try first("SELECT document FROM setting WHERE key = 'project'") { (try? JSONValue(parsing: $0.text(at: 0)))?.object }
-        return changed ?? policy.projectDefaults
+        try projectChanges()?.applied(to: policy.projectDefaults) ?? policy.projectDefaults
+    }
+
+    /// The changes of administrators; nil if there are none.
+    func projectChanges() throws(AccountFailure) -> ProjectChanges? {
+        try first("SELECT document FROM setting WHERE key = 'project changes'") { row in
+            (try? JSONValue(parsing: row.text(at: 0))).flatMap { ProjectChanges(stored: $0) }
+        }
     }
 
     /// The rules for signing in.

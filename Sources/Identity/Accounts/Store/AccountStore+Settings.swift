@@ -4,9 +4,28 @@ import SQLite
 
 /// Changing the configuration of the project, of tenants, and of identity providers.
 extension AccountStore {
-    /// Replaces the configuration of the project.
-    public func setProject(_ document: JSONObject) throws(AccountFailure) {
-        try run("INSERT OR REPLACE INTO setting VALUES ('project', ?1)", .text(JSONValue.object(document).text))
+    /// Changes the configuration of the project. Returns it.
+    ///
+    /// - Parameter change: gets the changes so far.
+    @discardableResult
+    public func changeProject(_ change: (inout ProjectChanges) -> Void) throws(AccountFailure) -> JSONObject {
+        var changes = try projectChanges() ?? ProjectChanges()
+        change(&changes)
+        guard changes.count <= ProjectChanges.countMax else { throw AccountFailure("INVALID_ARGUMENT", "Too many fields were changed.") }
+        try run("INSERT OR REPLACE INTO setting VALUES ('project changes', ?1)", .text(changes.stored.text))
+        return changes.applied(to: policy.projectDefaults)
+    }
+
+    /// Keeps of a configuration that an earlier version has stored as a whole only what differs from the configuration file, once.
+    func separateProjectChanges() throws(SQLiteError) {
+        let sql = "SELECT document FROM setting WHERE key = 'project'"
+        guard let text = try connection.rows(sql, values: [], { $0.text(at: 0) }).first else { return }
+        let document = (try? JSONValue(parsing: text))?.object ?? policy.projectDefaults
+        let changes = ProjectChanges(of: document, comparedWith: policy.projectDefaults)
+        try connection.transaction { () throws(SQLiteError) in
+            try connection.run("INSERT OR IGNORE INTO setting VALUES ('project changes', ?1)", .text(changes.stored.text))
+            try connection.run("DELETE FROM setting WHERE key = 'project'")
+        }
     }
 
     /// A random secret of this store, made when it is first used.

@@ -10,6 +10,8 @@ public final class AccountStore: AccountReader, StoreContent {
     private let file: StoreFile
     /// The address of the client whom the running operation serves; nil for administrators.
     var customer: String?
+    /// The languages of that client, for notices.
+    var language: String?
     /// The connection's total of changed rows before this turn's transaction.
     private var changesBefore = 0
     private let tables: SQLiteWriter
@@ -28,7 +30,12 @@ public final class AccountStore: AccountReader, StoreContent {
         tables = SQLiteWriter(sharing: file)
         outbox = try Outbox(tables, namespace: Outbox.users)
         super.init(file.connection, policy, seal)
-        do throws(SQLiteError) { try sealFactors() } catch { throw StoreError(error) }
+        do throws(SQLiteError) {
+            try sealFactors()
+            try separateProjectChanges()
+        } catch {
+            throw StoreError(error)
+        }
         noteState()
     }
 

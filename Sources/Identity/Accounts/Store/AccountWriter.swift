@@ -14,6 +14,8 @@ final class AccountWriter: StoreWriter<AccountStore> {
     private lazy var held = HeldOperations(loop: loop)
     private let figures: UserEventFigures
     private let didRaiseEvents: @Sendable (EventAnnouncement) -> Void
+    /// Called with the notices that wait.
+    private var didFindNotices: (@Sendable ([SecurityNotice]) -> Void)?
     private lazy var upkeepTimer = Timer(loop: loop) { [unowned self] in keepUp() }
     private static let upkeepMilliseconds: UInt64 = 60_000
 
@@ -100,12 +102,26 @@ final class AccountWriter: StoreWriter<AccountStore> {
         inTransaction({ _ in }) { store throws(StoreError) in
             do throws(AccountFailure) {
                 let isBehind = try store.removeExpired()
+                try announceNotices(store)
                 upkeepTimer.start(
                     afterMilliseconds: isBehind ? 10 : Self.upkeepMilliseconds, repeatMilliseconds: Self.upkeepMilliseconds)
             } catch {
                 if case .store(let failure) = error { throw StoreError(failure) }
             }
         }
+    }
+
+    // MARK: Notices
+
+    /// Sets who sends the notices that wait: those of the process before, and those that could not be sent.
+    func use(_ didFindNotices: @escaping @Sendable ([SecurityNotice]) -> Void) {
+        self.didFindNotices = didFindNotices
+    }
+
+    private func announceNotices(_ store: AccountStore) throws(AccountFailure) {
+        guard let didFindNotices else { return }
+        let waiting = try store.waitingNotices()
+        if !waiting.isEmpty { didFindNotices(waiting) }
     }
 
     // MARK: Events
@@ -145,6 +161,7 @@ final class AccountWriter: StoreWriter<AccountStore> {
 
     func end() {
         held.close()
+        didFindNotices = nil
         upkeepTimer.close()
         stop()
     }

@@ -12,14 +12,20 @@ extension StoreSchema {
     /// - `replay`: credentials that may be used once.
     /// - `attempt`: failed attempts, by account or address.
     /// - `tenant`, `provider`, `setting`: configuration that administrators change, in JSON.
+    /// - `notice`: mails about the security of an account that were not sent yet, encrypted.
     /// - `outbox`, `deadLetters`, `meta`: events of users for functions, as in the files of namespaces.
     static let accounts = StoreSchema(
-        kind: "a store of users", applicationID: 0x4875_7365, migrations: [accountTables], additions: Outbox.tables + ownerIndexes)
+        kind: "a store of users", applicationID: 0x4875_7365, migrations: [accountTables], additions: Outbox.tables + ownerIndexes + notices)
 
     /// Finds what was sent to a user, or waits for one.
     private static let ownerIndexes = ["code", "message", "proof"].map { table in
         "CREATE INDEX IF NOT EXISTS \(table)Owner ON \(table)(tenant, uid) WHERE uid IS NOT NULL;"
     }.joined()
+
+    /// An id is used once: the sender knows a notice by it.
+    private static let notices = """
+        CREATE TABLE IF NOT EXISTS notice (id INTEGER PRIMARY KEY AUTOINCREMENT, created INTEGER NOT NULL, content TEXT NOT NULL);
+        """
 
     private static let accountTables = """
         CREATE TABLE user (tenant TEXT NOT NULL, uid TEXT NOT NULL, email TEXT, phone TEXT, name TEXT, created INTEGER NOT NULL,

@@ -19,14 +19,16 @@ final class ChallengeLimits: Sendable {
 
     /// Counts a challenge. Returns whether the address may have it.
     func count(_ address: String, now: Int) -> Bool {
-        windows.withLock { windows in
-            if let window = windows[address], window.ends > now {
+        let ends = now + Int(AppCheckStore.challengeSeconds)
+        return windows.withLock { windows in
+            // A window that ends later is of a clock that was wrong.
+            if let window = windows[address], window.ends > now, window.ends <= ends {
                 guard window.count < Self.perAddress else { return false }
                 windows[address]?.count += 1
                 return true
             }
-            if windows.count >= Self.addressesMax { windows = windows.filter { $0.value.ends > now } }
-            if windows.count < Self.addressesMax { windows[address] = Window(ends: now + Int(AppCheckStore.challengeSeconds), count: 1) }
+            if windows.count >= Self.addressesMax { windows = windows.filter { $0.value.ends > now && $0.value.ends <= ends } }
+            if windows.count < Self.addressesMax { windows[address] = Window(ends: ends, count: 1) }
             return true
         }
     }

@@ -144,10 +144,15 @@ final class AppCheckStore: StoreContent {
 
     // MARK: Upkeep
 
-    /// Removes expired challenges, some at a time. Returns whether there may be more.
+    /// Removes expired challenges, some at a time, and those of a clock that was wrong: until they expire they would take the place of others.
+    /// Returns whether there may be more.
     func removeExpired() throws(AppCheckFailure) -> Bool {
-        try run(
-            "DELETE FROM challenge WHERE hash IN (SELECT hash FROM challenge WHERE expires <= ?1 ORDER BY expires LIMIT 1000)", .integer(clock()))
-            == 1000
+        let now = clock()
+        let expired = try run(
+            "DELETE FROM challenge WHERE hash IN (SELECT hash FROM challenge WHERE expires <= ?1 ORDER BY expires LIMIT 1000)", .integer(now))
+        let wrong = try run(
+            "DELETE FROM challenge WHERE hash IN (SELECT hash FROM challenge WHERE expires > ?1 ORDER BY expires LIMIT 1000)",
+            .integer(now + Self.challengeSeconds))
+        return expired == 1000 || wrong == 1000
     }
 }

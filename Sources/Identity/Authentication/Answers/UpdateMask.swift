@@ -1,3 +1,4 @@
+import Accounts
 import HearthJSON
 
 /// The fields that a change of a configuration replaces.
@@ -31,6 +32,18 @@ struct UpdateMask {
             document = Self.replacing(path[...], of: document, by: value) ?? document
         }
         return document.object ?? old
+    }
+
+    /// Changes the configuration of the project. Without a mask, the fields that the change has replace all earlier changes.
+    func apply(_ change: JSONObject, to changes: inout ProjectChanges, defaults: JSONObject) {
+        guard !paths.isEmpty else {
+            changes = ProjectChanges()
+            for (name, value) in change where !value.isNull { changes.replace([name], by: value, defaults: defaults) }
+            return
+        }
+        for path in paths {
+            if let value = Self.value(at: path[...], of: .object(change)) { changes.replace(path, by: value, defaults: defaults) }
+        }
     }
 
     private static func value(at path: ArraySlice<String>, of value: JSONValue) -> JSONValue? {

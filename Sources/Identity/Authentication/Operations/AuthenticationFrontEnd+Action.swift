@@ -20,6 +20,7 @@ extension AuthenticationFrontEnd {
         var tenant: String
         /// The client's address, or its network.
         var clientAddress: String
+        var links: LinkSource
     }
 
     /// Longer codes and names are none of the host's.
@@ -38,7 +39,9 @@ extension AuthenticationFrontEnd {
         if mode == EmailCode.Purpose.EMAIL_SIGNIN.mode { return handOver(exchange, query, page) }
         let call = ActionCall(
             query: query, page: page, isPosted: isPosted, mode: mode, secret: secret, tenant: query["tenantId"] ?? "",
-            clientAddress: "\(service.settings.proxies.customer(of: exchange))")
+            clientAddress: "\(service.settings.proxies.customer(of: exchange))",
+            links: LinkSource(
+                base: base(of: exchange), language: query["lang"] ?? exchange.header("accept-language")?.string(), key: query["apiKey"]))
         loop.task { [self] in
             do throws(AuthError) {
                 let answer = try await answer(call)
@@ -87,7 +90,7 @@ extension AuthenticationFrontEnd {
                 try store.resetPassword(secret, hash: hash, tenant: tenant)
             }
         } else {
-            _ = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.applyCode(secret, tenant: tenant) }
+            _ = try await apply(secret, tenant: tenant, call.links)
         }
         return (call.page.done(kind), .ok)
     }

@@ -19,9 +19,9 @@ extension AuthenticationFrontEnd {
     ) async throws(AuthError) -> Answer {
         guard let kinds = await service.tools.functions.kinds() else { throw .unavailable }
         guard kinds[.beforeCreate] != nil || kinds[.beforeSignIn] != nil else { return try await perform(for: call, operation) }
-        let address = limitedAddress(call)
+        let (address, language) = (limitedAddress(call), call.language)
         let served: @Sendable (AccountStore) throws(AccountFailure) -> Answer = { store throws(AccountFailure) in
-            try store.serving(address, operation)
+            try store.serving(address, language: language, operation)
         }
         var pass = BlockingPass(kinds: Set(kinds.keys), method: method)
         for _ in 0..<Self.attemptsMax {

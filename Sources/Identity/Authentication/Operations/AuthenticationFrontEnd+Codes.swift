@@ -6,11 +6,11 @@ import IdentityProviders
 /// Codes of e-mails.
 extension AuthenticationFrontEnd {
     /// Makes the links of mails: the page that uses the code, with what it needs to know.
-    func link(_ call: AuthCall, _ purpose: EmailCode.Purpose, _ parameters: [String: String]) -> @Sendable (String) -> String {
-        let page = isStrict ? "\(call.base)/__/auth/action" : "\(call.base)/emulator/action"
-        let language = isStrict ? call.language?.split(separator: ",").first.map(String.init) ?? "en" : "en"
+    func link(_ source: LinkSource, _ purpose: EmailCode.Purpose, _ parameters: [String: String]) -> @Sendable (String) -> String {
+        let page = isStrict ? "\(source.base)/__/auth/action" : "\(source.base)/emulator/action"
+        let language = isStrict ? source.language?.split(separator: ",").first.map(String.init) ?? "en" : "en"
         // SDKs recognize no link without a key.
-        let key = isStrict ? call.query["key"] ?? service.settings.apiKeys?.first ?? "any" : "fake-api-key"
+        let key = isStrict ? source.key ?? service.settings.apiKeys?.first ?? "any" : "fake-api-key"
         let head = "\(page)?mode=\(purpose.mode)&lang=\(FormText.encoded(language))&oobCode="
         var tail = "&apiKey=\(FormText.encoded(key))"
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { tail += "&\(name)=\(FormText.encoded(value))" }
@@ -20,9 +20,9 @@ extension AuthenticationFrontEnd {
 
     /// Refuses to make links with the host name of a request in production, unless it is a known one: a client could name another host, and have a
     /// victim's code sent there.
-    func requireOwnAddress(_ call: AuthCall) throws(AuthError) {
+    func requireOwnAddress(_ source: LinkSource) throws(AuthError) {
         guard isStrict, service.settings.publicURL == nil else { return }
-        guard WebOrigin(of: call.base)?.isIn(service.settings.authorizedDomains) == true else {
+        guard WebOrigin(of: source.base)?.isIn(service.settings.authorizedDomains) == true else {
             throw AuthError(
                 "UNAUTHORIZED_DOMAIN",
                 "The host name of the request is not in auth.authorizedDomains of functions.json, and there is no auth.publicUrl.")
@@ -33,14 +33,34 @@ extension AuthenticationFrontEnd {
     /// made without the notice.
     ///
     /// - Parameter isNeeded: whether the request can change the e-mail of a user.
-    func recoveryLink(_ call: AuthCall, tenant: String, isNeeded: Bool) throws(AuthError) -> @Sendable (String) -> String {
-        if isNeeded { try requireOwnAddress(call) }
-        return link(call, .RECOVER_EMAIL, tenant.isEmpty ? [:] : ["tenantId": tenant])
+    func recoveryLink(_ source: LinkSource, tenant: String, isNeeded: Bool) throws(AuthError) -> @Sendable (String) -> String {
+        if isNeeded { try requireOwnAddress(source) }
+        return link(source, .RECOVER_EMAIL, tenant.isEmpty ? [:] : ["tenantId": tenant])
     }
 
-    /// Tells the owner of a former e-mail of its change. The change is made, also if the mail cannot be sent.
-    func sendRecovery(_ signedIn: SignedIn, _ call: AuthCall) async {
-        if let recovery = signedIn.recovery { _ = await service.tools.send(.mail(recovery, language: call.language)) }
+    /// Makes the links by which an added second factor is removed. Refused as above.
+    func revertingLink(_ source: LinkSource, tenant: String) throws(AuthError) -> @Sendable (String) -> String {
+        try requireOwnAddress(source)
+        return link(source, .REVERT_SECOND_FACTOR_ADDITION, tenant.isEmpty ? [:] : ["tenantId": tenant])
+    }
+
+    /// Sends the notices of a change, which are stored with it.
+    func tell(_ signedIn: SignedIn) {
+        if let reason = signedIn.withheldNotice { service.tools.didNotSend(reason) }
+        service.notices.send(signedIn.notices)
+    }
+
+    /// Uses the code of a mail that verifies, changes or restores an e-mail, or removes a second factor.
+    func apply(_ secret: String, tenant: String, _ source: LinkSource) async throws(AuthError) -> UserRecord {
+        let code = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.code(secret, tenant: tenant) }
+        let link = try recoveryLink(source, tenant: tenant, isNeeded: code.purpose == .VERIFY_AND_CHANGE_EMAIL)
+        let applied = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            try store.serving(nil, language: source.language) { store throws(AccountFailure) in
+                try store.applyCode(secret, tenant: tenant, recoveryLink: link)
+            }
+        }
+        tell(applied)
+        return applied.user
     }
 
     /// The order of the protocol's enumeration, for clients that send numbers.
@@ -54,8 +74,8 @@ extension AuthenticationFrontEnd {
         let name = value?.string ?? value?.int.flatMap { Self.types.indices.contains($0) ? Self.types[$0] : nil } ?? ""
         let number = Int(name).flatMap { Self.types.indices.contains($0) ? Self.types[$0] : nil } ?? name
         guard !number.isEmpty, number != Self.types[0] else { throw AuthError("MISSING_REQ_TYPE") }
-        // Mails about second factors are sent when one is added.
-        guard let purpose = EmailCode.Purpose(rawValue: number), purpose != .REVERT_SECOND_FACTOR_ADDITION else {
+        // Notices are sent with the changes that they tell of. A client that asked for one could undo what the owner does later.
+        guard let purpose = EmailCode.Purpose(rawValue: number), !purpose.isNotice else {
             guard Self.types.contains(number) else { throw AuthBody.invalid("/requestType must be one of \(Self.types)") }
             throw Self.notImplemented
         }
@@ -72,10 +92,10 @@ extension AuthenticationFrontEnd {
         let tenant = try call.namedTenant() ?? token?.tenant ?? ""
         let rules = try await rules(tenant)
         let (email, newEmail, uid, exists) = try await recipient(call, purpose, token, tenant, rules)
-        try requireOwnAddress(call)
+        try requireOwnAddress(call.links)
         var all = parameters
         if !tenant.isEmpty { all["tenantId"] = tenant }
-        let link = link(call, purpose, all)
+        let link = link(call.links, purpose, all)
         let operation = { @Sendable (store: AccountStore) throws(AccountFailure) -> EmailCode? in
             guard exists else {
                 // Counted like a mail, and with as much work, so that the limits do not tell who has an account.
@@ -160,7 +180,10 @@ extension AuthenticationFrontEnd {
         if isChange, newEmail == nil { throw AuthError("MISSING_NEW_EMAIL") }
         let user: UserRecord
         if let token {
-            user = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.caller(token, tenant: tenant) }
+            user = try await accounts.read(on: loop) { store throws(AccountFailure) -> UserRecord in
+                if isChange { try store.requireRecentCaller(token, tenant: tenant) }
+                return try store.caller(token, tenant: tenant)
+            }
         } else {
             guard call.isAdministrator else { throw AuthError(isChange ? "MISSING_ID_TOKEN" : "INVALID_ID_TOKEN") }
             guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
@@ -203,22 +226,6 @@ extension AuthenticationFrontEnd {
             fields["mfaInfo"] = UserAnswer.factor(factor, showsPhone: false)
         }
         return .object(fields)
-    }
-
-    /// Tells the user of an account that a second factor was added, with a link that removes it. In production only, as the emulator sends none.
-    func announce(_ signedIn: SignedIn, _ call: AuthCall) async {
-        guard isStrict, let factor = signedIn.user.factors.last else { return }
-        do throws(AuthError) {
-            let (user, parameters) = (signedIn.user, signedIn.user.tenant.isEmpty ? [:] : ["tenantId": signedIn.user.tenant])
-            let link = link(call, .REVERT_SECOND_FACTOR_ADDITION, parameters)
-            let code = try await perform(for: call) { store throws(AccountFailure) in
-                try store.addRevertingCode(factor, of: user, link: link)
-            }
-            if let code { _ = await service.tools.send(.mail(code, language: call.language)) }
-        } catch {
-            // The factor is enrolled in any case: the owner has got many notices by then.
-            service.tools.didNotSend(error.message)
-        }
     }
 }
 

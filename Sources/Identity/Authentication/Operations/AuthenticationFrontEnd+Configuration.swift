@@ -11,10 +11,8 @@ extension AuthenticationFrontEnd {
         case .get: stored = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.projectDocument() }
         case .patch:
             let (sent, mask, defaults) = (call.body.object, UpdateMask(call.query["updateMask"]), service.policy.projectDefaults)
-            stored = try await accounts.perform(on: loop) { store throws(AccountFailure) -> JSONObject in
-                let document = mask.apply(sent, to: try store.projectDocument(), defaults: defaults)
-                try store.setProject(document)
-                return document
+            stored = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+                try store.changeProject { mask.apply(sent, to: &$0, defaults: defaults) }
             }
         default: throw Self.notFound
         }

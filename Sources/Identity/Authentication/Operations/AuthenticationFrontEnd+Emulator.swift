@@ -28,14 +28,14 @@ extension AuthenticationFrontEnd {
         guard isChange else {
             return Self.emulatorFields(try await accounts.read(on: loop) { store throws(AccountFailure) in try store.projectDocument() })
         }
-        let document = try await accounts.perform(on: loop) { store throws(AccountFailure) -> JSONObject in
-            var document = try store.projectDocument()
-            var signIn = document["signIn"]?.object ?? JSONObject()
-            if let allows = sent["signIn"]?["allowDuplicateEmails"] { signIn["allowDuplicateEmails"] = allows }
-            document["signIn"] = .object(signIn)
-            if let privacy = sent["emailPrivacyConfig"] { document["emailPrivacyConfig"] = privacy }
-            try store.setProject(document)
-            return document
+        let defaults = service.policy.projectDefaults
+        let document = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            try store.changeProject { changes in
+                if let allows = sent["signIn"]?["allowDuplicateEmails"] {
+                    changes.replace(["signIn", "allowDuplicateEmails"], by: allows, defaults: defaults)
+                }
+                if let privacy = sent["emailPrivacyConfig"] { changes.replace(["emailPrivacyConfig"], by: privacy, defaults: defaults) }
+            }
         }
         return Self.emulatorFields(document)
     }
@@ -76,7 +76,7 @@ extension AuthenticationFrontEnd {
             if let address { return .redirect(address) }
             return .json(Self.told("The password has been successfully updated.", "email", used.email))
         default:
-            let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.applyCode(code, tenant: tenant) }
+            let user = try await apply(code, tenant: tenant, call.links)
             if let address, mode != "recoverEmail" { return .redirect(address) }
             let isChange = mode == "verifyAndChangeEmail"
             let sentence = "The email has been successfully \(isChange ? "changed" : "verified")."

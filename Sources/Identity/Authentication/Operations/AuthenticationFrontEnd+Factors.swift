@@ -49,14 +49,14 @@ extension AuthenticationFrontEnd {
         let tenant = try call.namedTenant()
         let name = try call.body.text("displayName")
         // No factor is added without the notice of it.
-        try requireOwnAddress(call)
+        let link = try revertingLink(call.links, tenant: tenant ?? token.tenant)
         if let info = try call.body.body("totpVerificationInfo") {
             try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: false)
             let (session, code) = try session(info, code: "verificationCode")
             let signedIn = try await perform(for: call) { store throws(AccountFailure) in
-                try store.finishCodeEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant)
+                try store.finishCodeEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant, link: link)
             }
-            await announce(signedIn, call)
+            tell(signedIn)
             return .object(try await tokenFields(signedIn, hasUser: false))
         }
         try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: true)
@@ -65,9 +65,9 @@ extension AuthenticationFrontEnd {
         }
         let (session, code) = try session(info, code: "code")
         let signedIn = try await perform(for: call) { store throws(AccountFailure) in
-            try store.finishEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant)
+            try store.finishEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant, link: link)
         }
-        await announce(signedIn, call)
+        tell(signedIn)
         return .object(try await tokenFields(signedIn, hasUser: false))
     }
 

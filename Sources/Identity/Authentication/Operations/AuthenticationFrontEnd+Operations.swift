@@ -132,8 +132,10 @@ extension AuthenticationFrontEnd {
     func perform<Answer: Sendable>(
         for call: AuthCall, _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> Answer
     ) async throws(AuthError) -> Answer {
-        let address = limitedAddress(call)
-        return try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.serving(address, operation) }
+        let (address, language) = (limitedAddress(call), call.language)
+        return try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            try store.serving(address, language: language, operation)
+        }
     }
 
     /// The address whose limits count for a request; nil for administrators.

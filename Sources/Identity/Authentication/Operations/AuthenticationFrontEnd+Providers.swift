@@ -24,6 +24,7 @@ extension AuthenticationFrontEnd {
             if let pending { try store.useAssertion(pending) }
             return result
         }
+        if let signedIn = result.signedIn { tell(signedIn) }
         if let error = result.linkError, try body.bool("returnIdpCredential") != true { throw AuthError(error) }
         return .object(try await fields(result, tenant))
     }

@@ -30,13 +30,13 @@ extension AuthenticationFrontEnd {
         new.email = email
         let hash = try await hash(password, for: call)
         new.passwordHash = hash
-        let (complete, link) = (new, try recoveryLink(call, tenant: place, isNeeded: token != nil))
+        let (complete, link) = (new, try recoveryLink(call.links, tenant: place, isNeeded: token != nil))
         let signedIn = try await decided(call, method: "password") { store throws(AccountFailure) -> SignedIn in
             guard let token else { return try store.signUp(complete, tenant: place) }
             return try store.linkPassword(
                 email: email, hash: hash, displayName: complete.displayName, caller: token, tenant: tenant, recoveryLink: link)
         }
-        await sendRecovery(signedIn, call)
+        tell(signedIn)
         return .object(try await signUpFields(signedIn))
     }
 
@@ -95,11 +95,11 @@ extension AuthenticationFrontEnd {
         guard try await rules(tenant).allowsEmailLink else { throw AuthError("OPERATION_NOT_ALLOWED") }
         guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
         guard let code = try call.body.text("oobCode") else { throw AuthError("MISSING_OOB_CODE") }
-        let link = try recoveryLink(call, tenant: tenant, isNeeded: token != nil)
+        let link = try recoveryLink(call.links, tenant: tenant, isNeeded: token != nil)
         let signedIn = try await decided(call, method: "emailLink") { store throws(AccountFailure) in
             try store.signIn(emailCode: code, email: email, tenant: tenant, caller: token, recoveryLink: link)
         }
-        await sendRecovery(signedIn, call)
+        tell(signedIn)
         var fields: JSONObject = [
             "kind": "identitytoolkit#EmailLinkSigninResponse", "email": .string(email), "isNewUser": .bool(signedIn.isNew),
         ]

@@ -7,9 +7,7 @@ extension AuthenticationFrontEnd {
         let body = call.body
         if call.isAdministrator, !body.has("idToken"), !body.has("oobCode") { return try await updateForAdministrator(call) }
         if let code = try body.text("oobCode") {
-            let tenant = try call.tenant()
-            let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.applyCode(code, tenant: tenant) }
-            return .object(updateFields(user))
+            return .object(updateFields(try await apply(code, tenant: try call.tenant(), call.links)))
         }
         // The form of the body is checked first, so that wrong types have their own error.
         var change = try await self.change(call)
@@ -32,11 +30,11 @@ extension AuthenticationFrontEnd {
         }
         let place = tenant ?? token.tenant
         let mayChangeEmail = change.email != nil || change.removesSignIn
-        let (final, link) = (change, try recoveryLink(call, tenant: place, isNeeded: mayChangeEmail))
+        let (final, link) = (change, try recoveryLink(call.links, tenant: place, isNeeded: mayChangeEmail))
         let signedIn = try await perform(for: call) { store throws(AccountFailure) in
             try store.update(final, caller: token, tenant: tenant, recoveryLink: link)
         }
-        await sendRecovery(signedIn, call)
+        tell(signedIn)
         var fields = updateFields(signedIn.user)
         if signedIn.tokens != nil { for (name, value) in try await tokenFields(signedIn) { fields[name] = value } }
         return .object(fields)

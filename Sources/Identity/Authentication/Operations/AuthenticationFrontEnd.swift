@@ -60,13 +60,17 @@ public final class AuthenticationFrontEnd {
         let isAdministrator = try authorize(exchange, path, query)
         let body = Self.isForm(exchange) ? AuthBody(form: FormText(bytes.string())) : try AuthBody(bytes)
         if path.project == nil, !isAdministrator, body.has("targetProjectId") { throw Self.insufficientPermission }
-        let scheme = service.settings.isTLS ? "https" : "http"
         return AuthCall(
             path: path, method: exchange.method, query: query, body: body, isAdministrator: isAdministrator,
             address: "\(service.settings.proxies.customer(of: exchange))",
             client: service.settings.proxies.client(of: exchange).map { "\($0)" }, userAgent: exchange.header("user-agent")?.string(),
-            base: service.settings.publicURL ?? "\(scheme)://\(exchange.host.string())",
+            base: base(of: exchange),
             language: exchange.header("x-firebase-locale")?.string() ?? exchange.header("accept-language")?.string())
+    }
+
+    /// The address of this host in links.
+    func base(of exchange: HTTPExchange) -> String {
+        service.settings.publicURL ?? "\(service.settings.isTLS ? "https" : "http")://\(exchange.host.string())"
     }
 
     private static func isForm(_ exchange: HTTPExchange) -> Bool {

@@ -30,9 +30,18 @@ struct AuthBody {
     /// Reads a form.
     init(form: FormText) { object = JSONObject(form.values.map { (Self.camelCased($0.key), .string($0.value)) }) }
 
+    /// Members whose own members have names that the client chooses: `access_type` is a parameter of a provider, no field.
+    private static let namedByClient: Set<String> = ["customParameter", "testPhoneNumbers"]
+
     private static func camelCased(_ value: JSONValue) -> JSONValue {
         switch value {
-        case .object(let members): .object(JSONObject(members.map { (camelCased($0.key), camelCased($0.value)) }))
+        case .object(let members):
+            .object(
+                JSONObject(
+                    members.map { member in
+                        let name = camelCased(member.key)
+                        return (name, namedByClient.contains(name) ? member.value : camelCased(member.value))
+                    }))
         case .array(let elements): .array(elements.map { camelCased($0) })
         default: value
         }

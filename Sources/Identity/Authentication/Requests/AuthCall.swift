@@ -32,6 +32,9 @@ struct AuthCall {
 
     /// The tenant; empty for the project itself.
     func tenant() throws(AuthError) -> String { try namedTenant() ?? "" }
+
+    /// The facts that the links of mails need.
+    var links: LinkSource { LinkSource(base: base, language: language, key: query["key"]) }
 }
 
 /// The answer to a request.

@@ -85,6 +85,8 @@ public enum KeyDocumentKind: Sendable {
 public enum AccountMessage: Sendable {
     case mail(EmailCode, language: String?)
     case text(MessageCode, language: String?)
+    /// A stored notice. `didEnd` is called when it need not be sent again, with true, or waits for another attempt.
+    case notice(SecurityNotice, didEnd: @Sendable (Bool) -> Void)
 }
 
 /// Authentication, for all loops.
@@ -94,6 +96,7 @@ public final class AuthenticationService: Sendable {
     let settings: AuthenticationSettings
     let tools: AuthenticationTools
     let idTokens: TokenVerifier
+    let notices: NoticeOutbox
 
     var policy: AccountPolicy { accounts.policy }
     var isStrict: Bool { policy.isStrict }
@@ -104,5 +107,9 @@ public final class AuthenticationService: Sendable {
         self.settings = settings
         self.tools = tools
         self.idTokens = idTokens
+        let send = tools.send
+        let outbox = NoticeOutbox(accounts: accounts) { notice, didEnd in _ = await send(.notice(notice, didEnd: didEnd)) }
+        notices = outbox
+        accounts.useNotices { outbox.send($0) }
     }
 }
