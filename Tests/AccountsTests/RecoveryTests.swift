@@ -98,6 +98,18 @@ import Testing
         #expect(refusal == "INVALID_LOGIN_CREDENTIALS")
     }
 
+    @Test func tokensOfTheSameSecondEnd() throws {
+        let (moved, code) = try move(owner, to: "x@example.com")
+        let token = try fixture.token(moved)
+        _ = try apply(code)
+        #expect(fixture.refusal { store throws(AccountFailure) in try store.caller(token) } == "TOKEN_EXPIRED")
+        // A sign-in counts at once.
+        let uid = owner.user.uid
+        let signedIn = try fixture.run { store throws(AccountFailure) in try store.signIn(customUser: uid, claims: [:], tenant: "") }
+        let next = try fixture.token(signedIn)
+        #expect(fixture.refusal { store throws(AccountFailure) in try store.caller(next) } == nil)
+    }
+
     @Test func whatWasThereBeforeStays() throws {
         try link("google.com", fixture.token(owner))
         try add(phone: "+15555550100", factor: "111")
@@ -129,6 +141,42 @@ import Testing
         let recovery = try #require(applied.notices.first)
         #expect((recovery.email, recovery.newEmail) == ("owner@example.com", "x@example.com"))
         #expect(try apply(try #require(recovery.link)).email == "owner@example.com")
+    }
+
+    /// Moves the account of an owner who has verified an e-mail to x, and signs in with the mails of x. Returns the owner's link.
+    private func steal(ageSeconds: Int64, byReset: Bool) throws -> String {
+        var user = try user()
+        user.isEmailVerified = true
+        let verified = user
+        try fixture.run { store throws(AccountFailure) in try store.put(verified) }
+        fixture.clock.advance(seconds: ageSeconds)
+        let signedIn = try fixture.run { store throws(AccountFailure) in
+            try store.passwordSucceeded(
+                verified.uid, hash: "hash", better: nil, email: "owner@example.com", tenant: "", address: "1.2.3.4")
+        }
+        let code = try move(signedIn, to: "x@example.com").code
+        try fixture.run { store throws(AccountFailure) in
+            let purpose: EmailCode.Purpose = byReset ? .PASSWORD_RESET : .EMAIL_SIGNIN
+            let own = try store.addCode(purpose, email: "x@example.com", uid: verified.uid, tenant: "") { $0 }
+            if byReset {
+                _ = try store.resetPassword(own.code, hash: "stolen", tenant: "")
+            } else {
+                _ = try store.signIn(emailCode: own.code, email: "x@example.com", tenant: "", caller: nil)
+            }
+        }
+        return code
+    }
+
+    /// The mails of the new e-mail prove nothing about an account that had another one for long.
+    @Test(arguments: [true, false]) func theMailsOfTheIntruderDoNotEndTheLink(byReset: Bool) throws {
+        let code = try steal(ageSeconds: 31 * 86_400, byReset: byReset)
+        #expect(try apply(code).email == "owner@example.com")
+        #expect(try user().passwordHash == nil)
+    }
+
+    /// An account that was made to be moved to the e-mail of another person, who takes it over.
+    @Test(arguments: [true, false]) func aNewAccountIsNotTakenBack(byReset: Bool) throws {
+        #expect(refusal(try steal(ageSeconds: 86_400, byReset: byReset)) == "INVALID_OOB_CODE")
     }
 
     /// The intruder has the link of the second change, whose mail came to x.

@@ -85,19 +85,29 @@ extension AccountStore {
 
     // MARK: Using codes
 
+    /// The links of notices that stay when the other secrets of a user end.
+    enum KeptNotices: String {
+        /// By which the owner undoes the changes of an intruder.
+        case all = " AND type NOT IN ('RECOVER_EMAIL', 'REVERT_SECOND_FACTOR_ADDITION')"
+        /// Those to an address that was the verified one of the account for long.
+        case settled = " AND NOT (type = 'RECOVER_EMAIL' AND instr(ifnull(newEmail, ''), '\"settled\":true') > 0)"
+        case none = ""
+    }
+
     /// Removes what was sent to a user, or waits for one: codes, messages and proofs are good for the account as it was.
-    ///
-    /// - Parameter withNotices: whether the links of notices end too, by which the owner undoes the changes of an intruder.
-    func removeSecrets(of user: UserRecord, withNotices: Bool = false) throws(AccountFailure) {
+    func removeSecrets(of user: UserRecord, keeping kept: KeptNotices = .all) throws(AccountFailure) {
         guard policy.isStrict else { return }
         for table in ["code", "message", "proof"] {
-            let kept = table == "code" && !withNotices ? " AND type NOT IN ('RECOVER_EMAIL', 'REVERT_SECOND_FACTOR_ADDITION')" : ""
-            try run("DELETE FROM \(table) WHERE tenant = ?1 AND uid = ?2\(kept)", .text(user.tenant), .text(user.uid))
+            let condition = table == "code" ? kept.rawValue : ""
+            try run("DELETE FROM \(table) WHERE tenant = ?1 AND uid = ?2\(condition)", .text(user.tenant), .text(user.uid))
         }
     }
 
     /// Ends everything by which a stranger could have access to an account that was registered with an e-mail of which nothing was known: what gives
     /// access by itself, and what would give it back later. The caller stores the user.
+    ///
+    /// The one who has the mails of the new e-mail may be the stranger, who has moved the account of another person there. So a link to a settled
+    /// address stays: nobody gets one for an account that was made for this.
     func purge(_ user: inout UserRecord) throws(AccountFailure) {
         user.passwordHash = nil
         user.importedHash = nil
@@ -108,7 +118,7 @@ extension AccountStore {
         user.factors = []
         user.initialEmail = nil
         user.usesEmailLink = false
-        try removeSecrets(of: user, withNotices: true)
+        try removeSecrets(of: user, keeping: .settled)
     }
 
     /// Makes links invalid that could change the password of an e-mail: it has changed without them.
@@ -160,7 +170,7 @@ extension AccountStore {
         case .REVERT_SECOND_FACTOR_ADDITION:
             user.factors.removeAll { code.factorID?.isExactly($0.id) ?? false }
             // An intruder who has added a factor is signed in.
-            try revokeTokens(of: &user)
+            try revokeTokens(of: &user, withThisSecond: true)
         case .VERIFY_EMAIL, .PASSWORD_RESET, .EMAIL_SIGNIN: user.isEmailVerified = true
         }
         try putWithLinks(user)
@@ -173,7 +183,7 @@ extension AccountStore {
         if let owner = try self.user(email: email, tenant: user.tenant), !owner.isSameUser(as: user) { throw AccountFailure("EMAIL_EXISTS") }
         user.email = email
         user.isEmailVerified = true
-        try revokeTokens(of: &user)
+        try revokeTokens(of: &user, withThisSecond: true)
     }
 
     /// Signs in with the code of a link.

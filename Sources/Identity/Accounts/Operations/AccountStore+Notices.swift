@@ -6,13 +6,15 @@ extension AccountStore {
     private static var place: String { "notice" }
     /// Notices that are read at once.
     private static var noticesMax: Int64 { 100 }
+    /// The most letters of the preferred languages that are stored.
+    private static var languagesMax: Int { 500 }
     /// A notice that could not be sent in this time is given up.
     static var noticeLifeMilliseconds: Int64 { 3 * 86_400_000 }
 
     /// Stores a notice. Returns it with its id.
     func add(_ notice: SecurityNotice) throws(AccountFailure) -> SecurityNotice {
         var notice = notice
-        notice.language = language
+        notice.language = language.map { String($0.prefix(Self.languagesMax)) }
         try run(
             "INSERT INTO notice (created, content) VALUES (?1, ?2)", .integer(now),
             .text(factorSeal.sealed(notice.stored.serialized(), Self.place)))

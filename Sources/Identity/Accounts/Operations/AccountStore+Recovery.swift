@@ -8,8 +8,14 @@ struct RecoveryPoint: Sendable, Equatable {
     var phone: String?
     /// The ids of the second factors.
     var factors: [String]
+    /// Whether the e-mail was verified, and that of the account for ``settledMilliseconds``.
+    var isSettled: Bool
 
-    init(_ user: UserRecord) {
+    /// As long as the link of a notice is good.
+    static let settledMilliseconds: Int64 = 30 * 86_400_000
+
+    init(_ user: UserRecord, isSettled: Bool) {
+        self.isSettled = isSettled
         links = user.providers.map { [$0.provider, $0.rawID] }
         phone = user.phone
         factors = user.factors.map(\.id)
@@ -23,6 +29,7 @@ struct RecoveryPoint: Sendable, Equatable {
         self.links = links.map { ($0.array ?? []).compactMap(\.string) }
         self.factors = factors.compactMap(\.string)
         phone = object["phone"]?.string
+        isSettled = object["settled"]?.bool ?? false
     }
 
     var stored: String {
@@ -30,6 +37,7 @@ struct RecoveryPoint: Sendable, Equatable {
             "links": .array(links.map { .array($0.map { .string($0) }) }), "factors": .array(factors.map { .string($0) }),
         ]
         object["phone"] = phone.map { .string($0) }
+        if isSettled { object["settled"] = true }
         return JSONValue.object(object).text
     }
 
@@ -55,12 +63,20 @@ extension AccountStore {
         try countEmailChange(of: old)
         let initial = user.initialEmail ?? oldEmail
         user.initialEmail = initial
-        let code = try addNoticeCode(
-            .RECOVER_EMAIL, email: policy.isStrict ? oldEmail : initial, detail: RecoveryPoint(old).stored, of: user, link: link)
+        let point = RecoveryPoint(old, isSettled: try isSettled(old))
+        let code = try addNoticeCode(.RECOVER_EMAIL, email: policy.isStrict ? oldEmail : initial, detail: point.stored, of: user, link: link)
         var notice = SecurityNotice(.emailChanged, to: code.email)
         notice.link = code.link
         notice.newEmail = user.email
         return [try add(notice)]
+    }
+
+    /// Whether the e-mail of a user is verified, and has not changed for long.
+    private func isSettled(_ user: UserRecord) throws(AccountFailure) -> Bool {
+        guard user.isEmailVerified, now - user.created > RecoveryPoint.settledMilliseconds else { return false }
+        return try first(
+            "SELECT 1 FROM code WHERE tenant = ?1 AND uid = ?2 AND type = 'RECOVER_EMAIL' LIMIT 1", .text(user.tenant), .text(user.uid)
+        ) { _ in true } == nil
     }
 
     /// Ends the links that undo changes of the e-mail, because an administrator has decided which one counts: an intruder may have such a link too.

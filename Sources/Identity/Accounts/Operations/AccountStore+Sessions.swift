@@ -123,8 +123,11 @@ extension AccountStore {
     }
 
     /// Makes tokens that were issued before invalid.
-    func revokeTokens(of user: inout UserRecord) throws(AccountFailure) {
-        user.validSinceSeconds = nowSeconds
+    ///
+    /// - Parameter withThisSecond: whether those of the running second end too, which times in seconds do not tell from later ones. For operations
+    ///   that issue no tokens; a sign-in in the same second sets the limit back.
+    func revokeTokens(of user: inout UserRecord, withThisSecond: Bool = false) throws(AccountFailure) {
+        user.validSinceSeconds = nowSeconds + (withThisSecond && policy.isStrict ? 1 : 0)
         try endSessions(of: user)
         try removeSecrets(of: user)
     }

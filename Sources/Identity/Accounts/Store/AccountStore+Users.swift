@@ -42,7 +42,7 @@ extension AccountStore {
         try run("DELETE FROM user WHERE tenant = ?1 AND uid = ?2", tenant, uid)
         try run("DELETE FROM link WHERE tenant = ?1 AND uid = ?2", tenant, uid)
         try run("DELETE FROM session WHERE tenant = ?1 AND uid = ?2", tenant, uid)
-        try removeSecrets(of: user, withNotices: true)
+        try removeSecrets(of: user, keeping: .none)
     }
 
     /// Removes all users of a tenant. Codes stay.
