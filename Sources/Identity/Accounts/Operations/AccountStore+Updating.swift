@@ -58,7 +58,10 @@ extension AccountStore {
         guard let oldEmail, !user.hasEmail(oldEmail), user.email != nil || policy.isStrict else { return nil }
         guard token.provider != "anonymous", user.initialEmail == nil else { return nil }
         user.initialEmail = oldEmail
-        return try addCode(.RECOVER_EMAIL, email: oldEmail, uid: user.uid, tenant: user.tenant, isNotice: true, link: link)
+        var code = try addCode(.RECOVER_EMAIL, email: oldEmail, uid: user.uid, tenant: user.tenant, isNotice: true, link: link)
+        // For the text of the mail; the code goes back to the old e-mail, whatever the new one is then.
+        code.newEmail = user.email
+        return code
     }
 
     /// Changes a user, for an administrator.
