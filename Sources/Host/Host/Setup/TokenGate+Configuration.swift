@@ -1,3 +1,4 @@
+import Authentication
 import CallFrontEnd
 import Configuration
 import EventLoop
@@ -21,19 +22,16 @@ extension TokenGate {
         let idRules = TokenRules.idToken(
             project: configuration.project, issuer: auth.issuer, clockSkewSeconds: Int(auth.clockSkewSeconds),
             acceptsUnsigned: acceptsUnsigned)
-        let appCheckRules = TokenRules.appCheck(
-            project: configuration.project, projectNumber: appCheck.projectNumber, issuerPrefix: appCheck.issuer,
-            clockSkewSeconds: Int(appCheck.clockSkewSeconds), acceptsUnsigned: acceptsUnsigned)
         let idKeys = Self.keys(auth, fetcher, "auth", log)
         let appCheckKeys = Self.keys(appCheck, fetcher, "appCheck", log)
         self.init(
             idTokens: TokenVerifier(rules: idRules, keys: idKeys, own: own),
-            appCheckTokens: TokenVerifier(rules: appCheckRules, keys: appCheckKeys, own: KeySet(source: .ring(ownApps))),
+            appCheckTokens: TokenVerifier(rules: .appCheck(configuration), keys: appCheckKeys, own: KeySet(source: .ring(ownApps))),
             consumed: ConsumedTokens(path: consumed, loop: loop, log: log) { Int(WallClock.unixSeconds) },
             keyFiles: [(auth, idKeys), (appCheck, appCheckKeys)].filter { $0.0.keys.isFile }.map(\.1))
     }
 
-    private static func keys(_ settings: TokenSettings, _ fetcher: KeyFetcher, _ name: String, _ log: Logger) -> KeySet {
+    fileprivate static func keys(_ settings: TokenSettings, _ fetcher: KeyFetcher, _ name: String, _ log: Logger) -> KeySet {
         let source: KeySource
         switch settings.keys {
         case .jwksURL(let url), .certificatesURL(let url): source = .url(url)
@@ -48,6 +46,33 @@ extension TokenGate {
                 log.error("token keys could not be read", metadata: ["of": "\(name)", "reason": "\(error)", "oldKeys": "\(count)"])
             }
         }
+    }
+}
+
+extension TokenRules {
+    /// The rules for App Check tokens.
+    static func appCheck(_ configuration: Configuration) -> TokenRules {
+        let settings = configuration.appCheck
+        return .appCheck(
+            project: configuration.project, projectNumber: settings.projectNumber, issuerPrefix: settings.issuer,
+            clockSkewSeconds: Int(settings.clockSkewSeconds), acceptsUnsigned: configuration.mode == .development)
+    }
+}
+
+extension AppRequirement {
+    /// The App Check tokens that sign-in needs; nil if it needs none.
+    ///
+    /// - Parameter ownApps: the keys of the host's own App Check tokens.
+    init?(_ configuration: Configuration, ownApps: KeyRing, loop: EventLoop, log: Logger) {
+        let mode = configuration.appExchange.enforceOnAuth
+        guard mode != "OFF" else { return nil }
+        let keys = TokenGate.keys(configuration.appCheck, KeyFetcher(client: HTTPClient(loop: loop)), "appCheck", log)
+        let isEnforced = mode == "ENFORCE"
+        let sentence: Logger.Message =
+            isEnforced ? "a request of sign-in without a valid App Check token was refused" : "a request of sign-in has no valid App Check token"
+        self.init(
+            tokens: TokenVerifier(rules: .appCheck(configuration), keys: keys, own: KeySet(source: .ring(ownApps))), isEnforced: isEnforced
+        ) { reason in log.warning(sentence, metadata: ["of": "auth", "reason": "\(reason)"]) }
     }
 }
 

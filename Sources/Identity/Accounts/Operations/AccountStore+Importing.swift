@@ -1,4 +1,5 @@
 import HearthJSON
+import SQLite
 
 /// Importing users.
 extension AccountStore {
@@ -9,13 +10,32 @@ extension AccountStore {
         for (index, user) in users {
             if let message = try refusal(user, mayReplace: mayReplace, rules) {
                 refused.append((index, message))
-            } else if try self.user(user.uid, tenant: user.tenant) != nil {
-                try putWithLinks(user)
+            } else if let old = try self.user(user.uid, tenant: user.tenant) {
+                try replace(old, by: user)
             } else {
+                var user = user
+                endFormerTokens(of: &user)
                 try add(user)
             }
+            if user.importedHash != nil { try noteForeignHashes() }
         }
         return refused
+    }
+
+    /// Replaces a user by an imported one: nothing that gave access to the old one does so any longer. No file has the secrets of one-time codes, so
+    /// those of factors that stay are kept.
+    private func replace(_ old: UserRecord, by imported: UserRecord) throws(AccountFailure) {
+        var user = imported
+        user.factors = imported.factors.map { new in
+            guard new.phone == nil, let kept = old.factors.first(where: { $0.id.isExactly(new.id) && $0.secret != nil }) else { return new }
+            var factor = new
+            (factor.secret, factor.lastStep) = (kept.secret, kept.lastStep)
+            return factor
+        }
+        endFormerTokens(of: &user)
+        try run("DELETE FROM session WHERE tenant = ?1 AND uid = ?2", .text(user.tenant), .text(user.uid))
+        try removeSecrets(of: old, withNotices: true)
+        try putWithLinks(user)
     }
 
     private func refusal(_ user: UserRecord, mayReplace: Bool, _ rules: SignInRules) throws(AccountFailure) -> String? {

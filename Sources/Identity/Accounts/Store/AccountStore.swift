@@ -19,6 +19,8 @@ public final class AccountStore: AccountReader, StoreContent {
     var triggers: [UserTrigger]? = []
     /// The decisions of functions for the running operation; nil if no function decides.
     var pass: BlockingPass?
+    /// Whether a tenant was deleted of which not everything is removed yet.
+    var hasNewRemoval = false
     /// The changes of users in the running operation.
     var changes: [UserChange] = []
 
@@ -28,7 +30,12 @@ public final class AccountStore: AccountReader, StoreContent {
         tables = SQLiteWriter(sharing: file)
         outbox = try Outbox(tables, namespace: Outbox.users)
         super.init(file.connection, policy, seal)
-        do throws(SQLiteError) { try sealFactors() } catch { throw StoreError(error) }
+        do throws(SQLiteError) {
+            try sealFactors()
+            try notePasswordCost()
+        } catch {
+            throw StoreError(error)
+        }
         noteState()
     }
 
