@@ -51,14 +51,16 @@ struct FormerUserTests {
             user.factors[0].lastStep = 7
             try store.put(user)
         }
-        let factors = [
-            SecondFactor(id: "totp", displayName: "new name", enrolled: 1, phone: nil),
-            SecondFactor(id: "other", displayName: nil, enrolled: 1, phone: "+15555550100"),
-        ]
-        try replace(imported(uid, fixture, factors: factors), fixture)
-        let found = try #require(try fixture.run { store throws(AccountFailure) in try store.user(uid, tenant: "") }).factors
-        #expect(found.map(\.id) == ["totp", "other"])
-        #expect((found[0].secret, found[0].lastStep, found[0].displayName) == ([1, 2, 3], 7, "new name"))
+        let phone = SecondFactor(id: "other", displayName: nil, enrolled: 1, phone: "+15555550100")
+        let named = SecondFactor(id: "totp", displayName: "new name", enrolled: 1, phone: nil)
+        let cases: [(factors: [SecondFactor], ids: [String])] = [([named, phone], ["totp", "other"]), ([phone], ["other", "totp"]), ([], ["totp"])]
+        for (factors, ids) in cases {
+            try replace(imported(uid, fixture, factors: factors), fixture)
+            let found = try #require(try fixture.run { store throws(AccountFailure) in try store.user(uid, tenant: "") }).factors
+            #expect(found.map(\.id) == ids)
+            let kept = try #require(found.first { $0.id == "totp" })
+            #expect((kept.secret, kept.lastStep, kept.displayName) == ([1, 2, 3], 7, "new name"))
+        }
     }
 
     @Test(arguments: ["custom token", "administrator", "import"]) func anIDTokenOfADeletedUserIsNotOneOfItsSuccessor(way: String) throws {

@@ -36,14 +36,14 @@ def test_a_large_tenant(identity):
         assert 'error' not in identity.managed(f'tenants/{tenant}/accounts:batchCreate', users=users)
     assert rows(identity, tenant) >= 2 * USERS
     succeeded(identity.ask('DELETE', f'{API}/v2/projects/{identity.project}/tenants/{tenant}'), 'delete')
-    assert identity.post('accounts:signInWithPassword', email='ada@example.com', password=PASSWORD, tenantId=tenant).status == 400
-    assert refusal(identity.refresh(signed_in['refreshToken'])) in ('INVALID_REFRESH_TOKEN', 'TENANT_NOT_FOUND')
-    assert identity.refused('accounts:lookup', idToken=signed_in['idToken']) == 'USER_NOT_FOUND'
-    identity.close()
     identity.host.kill()
-    left = rows(identity, tenant)
+    identity.close()
+    # Usually most of it is still there: portions are ten milliseconds apart.
+    assert rows(identity, tenant) < 2 * USERS
     identity.host.start()
+    assert identity.post('accounts:signInWithPassword', email='ada@example.com', password=PASSWORD, tenantId=tenant).status == 400
+    assert refusal(identity.refresh(signed_in['refreshToken'])) == 'INVALID_REFRESH_TOKEN'
+    assert identity.refused('accounts:lookup', idToken=signed_in['idToken']) == 'USER_NOT_FOUND'
     until(lambda: rows(identity, tenant) == 0, 'the tenant is removed')
-    assert left <= 2 * USERS + 2
     # A user of the project is not one of the tenant.
     assert identity.sign_up('ada@example.com')['localId'] != signed_in['localId']

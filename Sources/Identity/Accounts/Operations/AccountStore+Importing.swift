@@ -23,14 +23,16 @@ extension AccountStore {
     }
 
     /// Replaces a user by an imported one: nothing that gave access to the old one does so any longer. No file has the secrets of one-time codes, so
-    /// those of factors that stay are kept.
+    /// these factors are kept: an import of an export must not leave an account with the password alone.
     private func replace(_ old: UserRecord, by imported: UserRecord) throws(AccountFailure) {
         var user = imported
-        user.factors = imported.factors.map { new in
-            guard new.phone == nil, let kept = old.factors.first(where: { $0.id.isExactly(new.id) && $0.secret != nil }) else { return new }
-            var factor = new
-            (factor.secret, factor.lastStep) = (kept.secret, kept.lastStep)
-            return factor
+        for kept in old.factors where kept.secret != nil && user.email != nil {
+            if let index = user.factors.firstIndex(where: { $0.id.isExactly(kept.id) }) {
+                guard user.factors[index].phone == nil else { continue }
+                (user.factors[index].secret, user.factors[index].lastStep) = (kept.secret, kept.lastStep)
+            } else {
+                user.factors.append(kept)
+            }
         }
         endFormerTokens(of: &user)
         try run("DELETE FROM session WHERE tenant = ?1 AND uid = ?2", .text(user.tenant), .text(user.uid))
