@@ -68,7 +68,9 @@ struct SignInTests {
         #expect(result.signedIn == nil)
         let pending = try #require(result.pendingToken)
         for _ in 0..<2 {
-            let taken = try fixture.run { store throws(AccountFailure) in try store.requireAssertion(pending, tenant: "") }
+            var taken = try fixture.run { store throws(AccountFailure) in try store.requireAssertion(pending, tenant: "") }
+            #expect(taken.pendingEnds == fixture.clock.now + 600_000)
+            taken.pendingEnds = nil
             #expect(taken == identity)
         }
         #expect(fixture.refusal { store throws(AccountFailure) in try store.requireAssertion(pending, tenant: "t") } == "INVALID_PENDING_TOKEN")

@@ -59,6 +59,32 @@ import Testing
         #expect(try store.advance(artifact: [9], to: .max))
     }
 
+    @Test func aKeyThatIsNotUsedIsForgotten() throws {
+        let store = try store()
+        try store.add(key: [4], artifact: [9], app: "a")
+        try store.add(key: [5], artifact: [8], app: "a")
+        time.seconds.add(Int(AppCheckStore.keySeconds) - 1, ordering: .relaxed)
+        #expect(try store.advance(artifact: [8], to: 1))
+        time.seconds.add(1, ordering: .relaxed)
+        #expect(try !store.removeExpired())
+        #expect(try store.key(artifact: [9], app: "a") == nil)
+        #expect(try store.key(artifact: [8], app: "a") == [5])
+    }
+
+    @Test func anAppKeepsTheKeysThatWereUsedLast() throws {
+        let store = try store()
+        for (app, keys) in [("a", 1...5), ("b", 6...7)] as [(String, ClosedRange<UInt8>)] {
+            for key in keys {
+                try store.add(key: [key], artifact: [key], app: app)
+                time.seconds.add(1, ordering: .relaxed)
+            }
+        }
+        #expect(try store.advance(artifact: [1], to: 1))
+        #expect(try !store.removeExpired(keysPerAppMax: 3))
+        #expect(try (1...5).filter { try store.key(artifact: [UInt8($0)], app: "a") != nil } == [1, 4, 5])
+        #expect(try (6...7).filter { try store.key(artifact: [UInt8($0)], app: "b") != nil } == [6, 7])
+    }
+
     @Test func debugTokensAreHashedAndGoWithTheirApp() throws {
         let store = try store()
         try store.putApp("a", name: "A")

@@ -7,6 +7,19 @@ import Testing
         try Configuration(parsing: Array(document.utf8), file: "functions.json", mode: .development)
     }
 
+    @Test func aPublicAddressIsMissedInProduction() throws {
+        func warnings(_ auth: String, _ mode: Configuration.Mode = .production) throws -> [String] {
+            try Configuration(parsing: Array(#"{"project": "demo-hearth", "auth": \#(auth)}"#.utf8), file: "functions.json", mode: mode).warnings.map(
+                \.message)
+        }
+        for auth in [#"{"signIn": {"password": true}}"#, #"{"signIn": {"emailLink": true}}"#, #"{"mail": {"host": "h", "from": "a@example.org"}}"#] {
+            #expect(try warnings(auth).contains { $0.contains("set auth.publicUrl") }, "\(auth)")
+            #expect(try warnings(auth, .development).isEmpty)
+        }
+        #expect(try warnings("{}").isEmpty)
+        #expect(try warnings(#"{"signIn": {"password": true}, "publicUrl": "https://id.example.org"}"#).isEmpty)
+    }
+
     @Test func originWithoutSchemeIsDoubtful() throws {
         let configuration = try configuration(
             #"{"project": "demo-hearth", "functions": {"a": {"cors": ["flutter.com", "https://x"]}, "b": {"cors": "*"}}}"#)

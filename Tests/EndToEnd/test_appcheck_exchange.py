@@ -33,12 +33,26 @@ class FakeRecaptcha:
             """Answers by the name of the token."""
 
             def do_POST(self):
-                form = urllib.parse.parse_qs(self.rfile.read(int(self.headers['Content-Length'])).decode())
+                body = self.rfile.read(int(self.headers['Content-Length'])).decode()
+                if self.path == '/enterprise':
+                    return self.assess(json.loads(body)['event'])
+                form = urllib.parse.parse_qs(body)
                 outer.forms.append(form)
                 token = form['response'][0]
                 status = 500 if token == 'rc-5xx' else 200
-                answer = {'rc-good': {'success': True, 'score': 0.9, 'hostname': 'localhost'}, 'rc-lowscore': {'success': True, 'score': 0.1},
+                good = {'success': True, 'score': 0.9, 'hostname': 'localhost'}
+                answer = {'rc-good': {**good, 'action': 'fire_app_check'}, 'rc-page': {**good, 'action': 'app_check'},
+                          'rc-login': {**good, 'action': 'login'}, 'rc-none': good, 'rc-lowscore': {'success': True, 'score': 0.1},
                           'rc-secret': {'success': False, 'error-codes': ['invalid-input-secret']}}.get(token, {'success': False})
+                return self.answer(answer, status)
+
+            def assess(self, event):
+                """Answers as Enterprise, whose token names its action."""
+                outer.events.append(event)
+                action = event['token'].removeprefix('for ')
+                self.answer({'tokenProperties': {'valid': True, 'action': action}, 'riskAnalysis': {'score': 0.9}})
+
+            def answer(self, answer, status=200):
                 body = json.dumps(answer).encode()
                 self.send_response(status)
                 self.send_header('Content-Length', str(len(body)))
@@ -48,7 +62,7 @@ class FakeRecaptcha:
             def log_message(self, *_):
                 pass
 
-        self.forms = []
+        self.forms, self.events = [], []
         self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.url = f'http://127.0.0.1:{self.server.server_port}/recaptcha/siteverify'
@@ -93,7 +107,9 @@ def check(request, apple, captcha, tmp_path_factory):
     (folder / 'secret.txt').write_text('captcha-secret\n')
     settings = {'projectNumber': '12345', 'apps': [APP, WEB_APP], 'debugTokens': [SECRET],
                 'appAttest': {'teamId': 'TEAM123456', 'bundleId': 'com.example.app', 'rootCertificate': str(folder / 'root.pem')},
-                'recaptcha': {'secretFile': str(folder / 'secret.txt'), 'url': captcha.url, 'hostnames': ['localhost']}}
+                'recaptcha': {'secretFile': str(folder / 'secret.txt'), 'url': captcha.url, 'hostnames': ['localhost']},
+                'recaptchaEnterprise': {'apiKeyFile': str(folder / 'secret.txt'), 'url': captcha.url.replace('recaptcha/siteverify', 'enterprise'),
+                                        'siteKey': 'site', 'actions': ['chat']}}
     with served(folder, request.param, settings) as host, AppCheck(host) as check:
         yield check
 
@@ -190,12 +206,22 @@ def test_app_attest_refuses(check, apple):
     assert attest(apple.new_key(), counter=1) == 403
 
 
+def test_recaptcha_enterprise(check, captcha):
+    actions = {'chat': 200, 'login': 403, '': 403}
+    assert {action: check.exchange('exchangeRecaptchaEnterpriseToken', app=WEB_APP, recaptcha_enterprise_token=f'for {action}')[0]
+            for action in actions} == actions
+    assert captcha.events[-1] == {'token': 'for ', 'siteKey': 'site', 'expectedAction': 'chat'}
+
+
 def test_recaptcha(check, captcha):
     assert check.exchange('exchangeRecaptchaV3Token', recaptcha_v3_token='rc-good')[0] == 400, 'no page has the id of this app'
     assert check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token='rc-good')[0] == 200
     assert captcha.forms[-1]['secret'] == ['captcha-secret']
     assert check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token='rc-lowscore')[0] == 403
     assert check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token='rc-bad')[0] == 403
+    # A token that a page has got for something else is no proof.
+    actions = {'rc-page': 200, 'rc-login': 403, 'rc-none': 403}
+    assert {token: check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token=token)[0] for token in actions} == actions
     # Clients that get 403 stop for a day: the server's trouble is no rejection.
     assert check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token='rc-5xx')[0] == 503
     assert check.exchange('exchangeRecaptchaV3Token', app=WEB_APP, recaptcha_v3_token='rc-secret')[0] == 503

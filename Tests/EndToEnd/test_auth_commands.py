@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import subprocess
+import time
 
 import pytest
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
@@ -15,6 +16,7 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from commands import Commands
 from hearth import BINARY
 from identity import Identity, claims, sign_in_host
+from processes import until
 
 FACEBOOK = {'providerId': 'facebook.com', 'rawId': '42', 'email': 'ada@example.org', 'displayName': 'Ada, "the" Countess'}
 ADA = {'localId': 'ada', 'email': 'ada@example.com', 'emailVerified': True, 'displayName': 'Ada, "Countess"\nof Lovelace',
@@ -93,6 +95,35 @@ def test_changes(identity, hearth):
     assert 'disabled' in hearth.succeeds('auth:list')
     hearth.succeeds('auth:update', 'ada', '--no-disabled', '--revoke')
     assert int(identity.user('ada')['validSince']) > 0
+
+
+@pytest.mark.parametrize('change', [['--revoke'], ['--password']])
+def test_sessions_end_as_the_page_says(change, identity, hearth):
+    """In production; in development refresh tokens go on, as those of the emulator."""
+    hearth.succeeds('auth:create', '--uid', 'ada', '--email', 'a@example.com', '--password-argument', 'first password')
+    session = identity.sign_in('a@example.com', 'first password')
+    until(lambda: int(time.time()) > claims(session['idToken'])['iat'], 'the next second begins')
+    hearth.succeeds('auth:update', 'ada', *change, given='second password\n')
+    assert identity.refused('accounts:lookup', idToken=session['idToken']) == 'TOKEN_EXPIRED'
+    status = {'development': 200, 'production': 400}[identity.host.mode]
+    assert identity.refresh(session['refreshToken']).status == status
+
+
+def test_an_import_replaces_users_as_a_whole(identity, hearth):
+    hearth.succeeds('auth:create', '--uid', 'ada', '--email', 'a@example.com', '--password-argument', 'first password', '--claims', '{a: 1}')
+    hearth.succeeds('auth:export', 'everything.json', '--all-fields')
+    hearth.succeeds('auth:export', 'users.json')
+    hearth.succeeds('auth:export', 'users.csv')
+    for arguments in (['everything.json'], ['users.json', *OWN]):
+        session = identity.sign_in('a@example.com', 'first password')
+        hearth.succeeds('auth:import', *arguments)
+        assert identity.refresh(session['refreshToken']).status == 400, 'the user was replaced'
+        assert identity.user('ada')['customAttributes'] == '{"a":1}'
+    session = identity.sign_in('a@example.com', 'first password')
+    hearth.succeeds('auth:import', 'users.csv', '--without-passwords')
+    assert identity.post('accounts:signInWithPassword', email='a@example.com', password='first password').status == 400
+    assert identity.refresh(session['refreshToken']).status == 400
+    assert 'passwordHash' not in identity.user('ada')
 
 
 def test_a_list_has_pages(identity, hearth):
@@ -181,6 +212,8 @@ def test_tenants(identity, hearth):
     assert hearth.result('auth:get', 'ada', '--tenant', tenant)['tenantId'] == tenant
     assert hearth.result('auth:list')['users'] == []
     hearth.succeeds('auth:export', 'one.json', '--tenant', tenant)
+    assert hearth.result('auth:update', 'ada', '--display-name', 'Ada', '--tenant', tenant)['displayName'] == 'Ada'
+    assert [user['localId'] for user in hearth.result('auth:list', '--tenant', tenant)['users']] == ['ada']
     hearth.succeeds('auth:delete', 'ada', '--force', '--tenant', tenant)
     hearth.succeeds('auth:import', 'one.json', '--tenant', tenant)
     assert hearth.result('auth:get', 'ada', '--tenant', tenant)['localId'] == 'ada'
@@ -202,9 +235,9 @@ def test_an_export_is_imported(form, identity, hearth):
     identity.empty()
     assert hearth.succeeds('auth:import', f'out.{form}', *OWN) == '2 users imported\n'
     after = {user['localId']: hearth.result('auth:get', user['localId']) for user in identity.every_user()}
-    for users in (before, after):
+    for user in (*before.values(), *after.values()):
         for name in ('passwordUpdatedAt', 'validSince'):
-            users['ada'].pop(name, None)
+            user.pop(name, None)
     assert after == before
     assert identity.sign_in('ada@example.com', 'correct horse')['localId'] == 'ada'
 

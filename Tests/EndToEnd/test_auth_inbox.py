@@ -88,3 +88,5 @@ def test_the_page(development, tmp_path):
         done = subprocess.run(['bash', '-e', '-o', 'pipefail'], input=commands, capture_output=True, text=True, cwd=folder, env=environment,
                               timeout=60, check=False)
         assert done.returncode == 0, (commands, done.stdout, done.stderr)
+        if 'auth:import' in commands:
+            assert development.user('ada')['passwordHash'], 'no import of the page takes the password of the one before'

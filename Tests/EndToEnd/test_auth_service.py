@@ -196,11 +196,46 @@ def test_tenants(do, identity):
         assert refused(do('customToken', uid='ada', tenant=tenant)) == 'auth/tenant-not-found'
 
 
+# -- identity providers and settings
+
+def test_identity_providers(do, identity):
+    for tenant in ({}, {'tenant': do('createTenant')}):
+        wanted = {'id': 'oidc.work', 'client': 'c', 'issuer': 'https://id.example.org', 'name': 'Work', 'enabled': True, 'code': True}
+        assert do('createProvider', **wanted, **tenant) == wanted
+        assert refused(do('createProvider', **wanted, **tenant)) == 'auth/configuration-exists'
+        assert do('getProvider', id='oidc.work', **tenant) == wanted
+        assert do('updateProvider', id='oidc.work', enabled=False, code=False, **tenant) == {**wanted, 'enabled': False, 'code': False}
+        do('createProvider', **{**wanted, 'id': 'oidc.z'}, **tenant)
+        assert do('listProviders', **tenant) == {'ids': ['oidc.work', 'oidc.z'], 'hasMore': False}
+        assert do('listProviders', size=1, **tenant) == {'ids': ['oidc.work'], 'hasMore': True}
+        do('deleteProvider', id='oidc.z', **tenant)
+        do('deleteProvider', id='oidc.work', **tenant)
+        assert refused(do('getProvider', id='oidc.work', **tenant)) == 'auth/configuration-not-found'
+        assert refused(do('updateProvider', id='oidc.work', name='x', **tenant)) == 'auth/configuration-not-found'
+        assert refused(do('createProvider', id='work', **tenant)) == 'auth/invalid-provider-id'
+
+
+def test_settings(do, identity):
+    place = '/identitytoolkit.googleapis.com/v2/projects/demo-p/config'
+    before = identity.ask('GET', place).json
+    try:
+        assert do('rules', tenantId=do('createTenant')) == {'kept': True}
+        assert do('rules') == {'kept': True}
+        after = identity.ask('GET', place).json
+        assert after['signIn']['phoneNumber'] == {'enabled': True, 'testPhoneNumbers': {'+15555550100': '123456'}}
+        assert after['signIn']['email'] == before['signIn']['email'], 'others stay'
+        assert refused(do('badNumbers')) == 'auth/invalid-testing-phone-number'
+    finally:
+        assert identity.ask('PATCH', place, before).status == 200
+
+
 # -- the service
 
 @pytest.mark.parametrize('method,payload,code,reason', [
     ('accounts:explode', {}, 'unimplemented', 'operation-not-allowed'), ('accounts:signUp', {}, 'unimplemented', 'operation-not-allowed'),
-    ('config', {}, 'unimplemented', 'operation-not-allowed'), ('accounts:lookup', [], 'invalid-argument', 'argument-error'),
+    ('config', {}, 'unimplemented', 'operation-not-allowed'), ('config:update', {}, 'invalid-argument', 'argument-error'),
+    ('config:update', {'quota': 1}, 'invalid-argument', 'argument-error'), ('oauthIdpConfigs:get', {}, 'invalid-argument', 'invalid-provider-id'),
+    ('accounts:lookup', [], 'invalid-argument', 'argument-error'),
     ('accounts:lookup', {'localId': 'a'}, 'invalid-argument', 'argument-error'),
     ('accounts:update', {'idToken': 'x'}, 'invalid-argument', 'argument-error'),
     ('verifyIdToken', {'idToken': 'x', 'checkrevoked': True}, 'invalid-argument', 'argument-error'),

@@ -352,7 +352,11 @@ def test_providers_of_openid_connect(app):
         auth.get_oidc_provider_config('oidc.first', app=app)
 
 
-def test_providers_of_saml(app):
+def test_providers_of_saml(app, world):
+    if world.mode == 'production':
+        with pytest.raises(exceptions.InvalidArgumentError, match='Sign-in with SAML is not supported by this host'):
+            auth.create_saml_provider_config('saml.first', 'e', 'https://idp.example.com/sso', ['c'], 's', 'https://demo-p.example.com/', app=app)
+        return
     created = auth.create_saml_provider_config('saml.first', 'idp-entity', 'https://idp.example.com/sso', ['certificate-1', 'certificate-2'],
                                                'sp-entity', 'https://demo-p.example.com/__/auth/handler', display_name='First', enabled=True, app=app)
     assert (created.idp_entity_id, created.sso_url, created.rp_entity_id) == ('idp-entity', 'https://idp.example.com/sso', 'sp-entity')

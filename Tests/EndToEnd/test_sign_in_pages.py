@@ -8,7 +8,7 @@ import urllib.parse
 import pytest
 
 from browser import Browser, Page
-from identity import API, succeeded
+from identity import API, APP_CHECK, succeeded
 from identity_providers import FakeIssuer
 from identity_scene import scene_of, stage  # noqa: F401
 from local_server import Handler, LocalServer
@@ -19,6 +19,8 @@ KEY, APP = 'fake-api-key', '[DEFAULT]'
 STORED = f'firebase:redirectEvent:{KEY}:{APP}'
 # Two profiles of the same host.
 development, strict = scene_of('emulator'), scene_of('strict')
+DEBUG_TOKEN = '11111111-2222-4333-8444-555555555555'
+guarded = scene_of('strict', appCheck={'debugTokens': [DEBUG_TOKEN], 'enforceOnAuth': 'ENFORCE'})
 
 
 @pytest.fixture(scope='module')
@@ -296,6 +298,16 @@ def test_a_provider_that_production_does_not_have(strict, page, application):
     page.until("document.title === 'app' && location.pathname === '/back'")
     event = stored_event(page, strict, '/__/auth/iframe')
     assert event['error']['code'] == 'auth/operation-not-allowed' and event['urlResponse'] is None
+
+
+def test_the_handler_sends_the_app_check_token_of_the_page_before(guarded, page, application):
+    """The web SDK puts it into the fragment. With it the request reaches the provider, which production does not have here."""
+    path = f'{APP_CHECK}/v1/projects/demo-p/apps/1:12345:ios:abcdef0123456789:exchangeDebugToken?key={KEY}'
+    token = succeeded(guarded.identity.ask('POST', path, {'debugToken': DEBUG_TOKEN}, {}), 'exchange')['token']
+    for fragment, code in ((f'#fac={token}', 'operation-not-allowed'), ('', 'internal-error')):
+        page.go(url(guarded, '/__/auth/handler', **entry(application, provider='google.com')) + fragment)
+        page.until("document.title === 'app' && location.pathname === '/back'")
+        assert stored_event(page, guarded, '/__/auth/iframe')['error']['code'] == f'auth/{code}'
 
 
 def test_an_answer_that_this_window_did_not_ask_for(strict, page):

@@ -78,6 +78,8 @@ def configuration(profile, wanted, facebook_url, folder, keys, apple):
     check = {'projectNumber': wanted['projectNumber'], 'apps': [VARIABLES['appId']]}
     if 'debugTokens' in wanted['appCheck']:
         check['debugTokens'] = wanted['appCheck']['debugTokens']
+    if 'enforceOnAuth' in wanted['appCheck']:
+        check['enforceOnAuth'] = wanted['appCheck']['enforceOnAuth']
     if 'appAttest' in wanted['appCheck']:
         attest = wanted['appCheck']['appAttest']
         check['appAttest'] = {'teamId': attest['teamId'], 'bundleId': attest['bundleId'], 'rootCertificate': str(folder / 'apple-root.pem')}

@@ -167,7 +167,8 @@ def siteverify(form):
     token = form.get('response')
     if token == 'rc-5xx':
         return 500, b'no'
-    scores = {'rc-good': {'success': True, 'score': 0.9, 'hostname': 'localhost'}, 'rc-lowscore': {'success': True, 'score': 0.1}}
+    scores = {'rc-good': {'success': True, 'score': 0.9, 'hostname': 'localhost', 'action': 'fire_app_check'},
+              'rc-lowscore': {'success': True, 'score': 0.1}}
     return 200, scores.get(token, {'success': False})
 
 

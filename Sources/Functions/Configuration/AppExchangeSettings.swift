@@ -15,6 +15,8 @@ public struct AppExchangeSettings: Sendable, Equatable {
         public var url: String
         public var scoreMin: Double
         public var hostnames: [String]
+        /// Empty for all.
+        public var actions: [String]
     }
 
     /// reCAPTCHA Enterprise.
@@ -23,6 +25,8 @@ public struct AppExchangeSettings: Sendable, Equatable {
         public var siteKey: String
         public var apiKeyFile: String
         public var scoreMin: Double
+        /// Empty for all.
+        public var actions: [String]
     }
 
     /// Apple's DeviceCheck.
@@ -50,6 +54,8 @@ public struct AppExchangeSettings: Sendable, Equatable {
     /// Whether debug tokens are exchanged.
     public var hasDebugProvider: Bool
     public var tokenSeconds: Int
+    /// Whether sign-in needs a token: `OFF`, `AUDIT` or `ENFORCE`.
+    public var enforceOnAuth: String
     public var appAttest: AppAttest?
     public var recaptcha: Recaptcha?
     public var recaptchaEnterprise: RecaptchaEnterprise?
@@ -63,7 +69,7 @@ extension ConfigurationReader {
         var settings = AppExchangeSettings(
             apps: field["apps"].stringsIfPresent ?? [], debugTokens: tokens,
             hasDebugProvider: field["debugProvider"].boolIfPresent ?? (mode == .development || !tokens.isEmpty),
-            tokenSeconds: field["tokenSeconds"].int)
+            tokenSeconds: field["tokenSeconds"].int, enforceOnAuth: field["enforceOnAuth"].string)
         let (attest, recaptcha, enterprise, device) = (
             field["appAttest"], field["recaptcha"], field["recaptchaEnterprise"], field["deviceCheck"]
         )
@@ -76,12 +82,12 @@ extension ConfigurationReader {
         if let secret = secretFile(recaptcha["secretFile"]) {
             settings.recaptcha = AppExchangeSettings.Recaptcha(
                 secretFile: secret, url: recaptcha["url"].string, scoreMin: recaptcha["minimumScore"].double,
-                hostnames: recaptcha["hostnames"].stringsIfPresent ?? [])
+                hostnames: recaptcha["hostnames"].stringsIfPresent ?? [], actions: recaptcha["actions"].strings)
         }
         if let url = enterprise["url"].stringIfPresent, let site = enterprise["siteKey"].stringIfPresent,
             let key = secretFile(enterprise["apiKeyFile"]) {
             settings.recaptchaEnterprise = AppExchangeSettings.RecaptchaEnterprise(
-                url: url, siteKey: site, apiKeyFile: key, scoreMin: enterprise["minimumScore"].double)
+                url: url, siteKey: site, apiKeyFile: key, scoreMin: enterprise["minimumScore"].double, actions: enterprise["actions"].strings)
         }
         if let team = device["teamId"].stringIfPresent, let id = device["keyId"].stringIfPresent, let key = secretFile(device["privateKey"]) {
             settings.deviceCheck = AppExchangeSettings.DeviceCheck(url: device["url"].string, teamID: team, keyID: id, privateKey: key)

@@ -77,6 +77,13 @@ public struct IdentitySettings: Sendable, Equatable {
 extension ConfigurationReader {
     mutating func identity(_ field: Field, mode: Configuration.Mode) -> IdentitySettings {
         let (signIn, factors, rate) = (field["signIn"], field["mfa"], field["rateLimit"])
+        if mode == .production, !field["publicUrl"].isPresent,
+            signIn["password"].boolIfPresent == true || signIn["emailLink"].boolIfPresent == true || field["mail"].isPresent
+        {
+            warn(
+                field,
+                "links in mails have the host name of the request, and functions can make none: set auth.publicUrl to this host's public address")
+        }
         var accounts: [IdentitySettings.ServiceAccount] = []
         for account in field["serviceAccounts"].elements {
             guard let email = account["email"].stringIfPresent, let key = file(account["publicKey"]) else { continue }

@@ -7,6 +7,7 @@ public struct Notice: Sendable, Equatable {
         case signIn = "sign-in"
         case changeEmail = "change-email"
         case recoverEmail = "recover-email"
+        case emailRemoved = "email-removed"
         case secondFactorAdded = "second-factor-added"
         case signInAdded = "sign-in-added"
         case textMessage = "text-message"

@@ -39,6 +39,10 @@ extension NoticeTemplates {
                 "Your sign-in e-mail for %APP_NAME% was changed",
                 "The e-mail address of your account was changed to %NEW_EMAIL%. If you did not do this, follow this link to restore %EMAIL%.",
                 "If you made this change, ignore this e-mail."),
+            .emailRemoved: mail(
+                "Your sign-in e-mail for %APP_NAME% was removed",
+                "The e-mail address %EMAIL% was removed from your account. If you did not do this, follow this link to restore it.",
+                "If you removed it, ignore this e-mail."),
             .secondFactorAdded: mail(
                 "A second step was added to your %APP_NAME% account",
                 "The second step “%FACTOR%” was added to your account %EMAIL%. If you did not do this, follow this link to remove it.",
@@ -73,6 +77,10 @@ extension NoticeTemplates {
                 "Deine E-Mail-Adresse für %APP_NAME% wurde geändert",
                 "Die E-Mail-Adresse deines Kontos ist jetzt %NEW_EMAIL%. Wenn du das nicht warst, stellst du mit diesem Link %EMAIL% wieder her.",
                 "Wenn du das selbst geändert hast, ignoriere diese E-Mail."),
+            .emailRemoved: mail(
+                "Deine E-Mail-Adresse für %APP_NAME% wurde entfernt",
+                "Die E-Mail-Adresse %EMAIL% wurde aus deinem Konto entfernt. Wenn du das nicht warst, stellst du sie mit diesem Link wieder her.",
+                "Wenn du sie selbst entfernt hast, ignoriere diese E-Mail."),
             .secondFactorAdded: mail(
                 "Ein zweiter Schritt wurde deinem Konto bei %APP_NAME% hinzugefügt",
                 "Deinem Konto %EMAIL% wurde der zweite Schritt „%FACTOR%“ hinzugefügt. Wenn du das nicht warst, entfernst du ihn mit diesem Link.",
@@ -110,6 +118,10 @@ extension NoticeTemplates {
                 "Votre adresse e-mail pour %APP_NAME% a été modifiée",
                 "L'adresse e-mail de votre compte a été remplacée par %NEW_EMAIL%. Si ce n'était pas vous, suivez ce lien pour rétablir %EMAIL%.",
                 "Si vous avez fait ce changement, ignorez cet e-mail."),
+            .emailRemoved: mail(
+                "Votre adresse e-mail pour %APP_NAME% a été supprimée",
+                "L'adresse e-mail %EMAIL% a été supprimée de votre compte. Si ce n'était pas vous, suivez ce lien pour la rétablir.",
+                "Si vous l'avez supprimée, ignorez cet e-mail."),
             .secondFactorAdded: mail(
                 "Une seconde étape a été ajoutée à votre compte %APP_NAME%",
                 "La seconde étape « %FACTOR% » a été ajoutée à votre compte %EMAIL%. Si ce n'était pas vous, suivez ce lien pour la supprimer.",
@@ -146,6 +158,10 @@ extension NoticeTemplates {
                 "Se ha cambiado tu correo electrónico de %APP_NAME%",
                 "La dirección de correo de tu cuenta se ha cambiado a %NEW_EMAIL%. Si no has sido tú, sigue este enlace para restablecer %EMAIL%.",
                 "Si has hecho este cambio, ignora este correo."),
+            .emailRemoved: mail(
+                "Se ha eliminado tu correo electrónico de %APP_NAME%",
+                "La dirección de correo %EMAIL% se ha eliminado de tu cuenta. Si no has sido tú, sigue este enlace para restablecerla.",
+                "Si la has eliminado tú, ignora este correo."),
             .secondFactorAdded: mail(
                 "Se ha añadido un segundo paso a tu cuenta de %APP_NAME%",
                 "Se ha añadido el segundo paso «%FACTOR%» a tu cuenta %EMAIL%. Si no has sido tú, sigue este enlace para eliminarlo.",
@@ -181,6 +197,10 @@ extension NoticeTemplates {
                 "Seu e-mail de %APP_NAME% foi alterado",
                 "O endereço de e-mail da sua conta foi alterado para %NEW_EMAIL%. Se não foi você, acesse este link para restaurar %EMAIL%.",
                 "Se você fez esta alteração, ignore este e-mail."),
+            .emailRemoved: mail(
+                "Seu e-mail de %APP_NAME% foi removido",
+                "O endereço de e-mail %EMAIL% foi removido da sua conta. Se não foi você, acesse este link para restaurá-lo.",
+                "Se você o removeu, ignore este e-mail."),
             .secondFactorAdded: mail(
                 "Uma segunda etapa foi adicionada à sua conta %APP_NAME%",
                 "A segunda etapa “%FACTOR%” foi adicionada à sua conta %EMAIL%. Se não foi você, acesse este link para removê-la.",
@@ -210,6 +230,10 @@ extension NoticeTemplates {
                 "%APP_NAME% のメールアドレスが変更されました",
                 "アカウントのメールアドレスが %NEW_EMAIL% に変更されました。お心当たりがない場合は、次のリンクをクリックして %EMAIL% に戻してください。",
                 "ご自身で変更された場合は、このメールを無視してください。"),
+            .emailRemoved: mail(
+                "%APP_NAME% のメールアドレスが削除されました",
+                "アカウントからメールアドレス %EMAIL% が削除されました。お心当たりがない場合は、次のリンクをクリックして元に戻してください。",
+                "ご自身で削除された場合は、このメールを無視してください。"),
             .secondFactorAdded: mail(
                 "%APP_NAME% のアカウントに 2 段階認証が追加されました",
                 "アカウント %EMAIL% に 2 段階認証「%FACTOR%」が追加されました。お心当たりがない場合は、次のリンクをクリックして解除してください。",

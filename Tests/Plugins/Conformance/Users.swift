@@ -87,8 +87,53 @@ private func onMany(_ step: JSONValue, _ users: Auth) async throws(FirebaseAuthE
         let listed = try await users.listTenants().tenants.map(\.id)
         try await users.deleteTenant(name)
         return ["same": .bool(changed == found && found.allowsPasswordSignup && found.enablesAnonymousUser), "listed": .bool(listed.contains(name))]
+    default: return try await onSettings(step, users)
+    }
+}
+
+private func onSettings(_ step: JSONValue, _ users: Auth) async throws(FirebaseAuthError) -> JSONValue {
+    let id = step["id"]?.string ?? ""
+    let wanted = OIDCProviderConfig(
+        providerID: id, clientID: step["client"]?.string, issuer: step["issuer"]?.string, displayName: step["name"]?.string,
+        enabled: step["enabled"]?.bool, usesCode: step["code"]?.bool)
+    switch step["do"]?.string {
+    case "createProvider": return shown(try await users.createProviderConfig(wanted))
+    case "getProvider": return shown(try await users.getProviderConfig(id))
+    case "updateProvider": return shown(try await users.updateProviderConfig(wanted))
+    case "deleteProvider":
+        try await users.deleteProviderConfig(id)
+        return .null
+    case "listProviders":
+        let (found, next) = try await users.listProviderConfigs(maxResults: step["size"]?.int ?? 100)
+        return ["ids": .array(found.map { .string($0.providerID) }), "hasMore": .bool(next != nil)]
+    case "rules":
+        let rules = AuthRules(
+            multiFactor: AuthMultiFactorConfig(isEnabled: true, allowsTOTP: false),
+            passwordPolicy: AuthPasswordPolicy(isEnforced: true, forceUpgradeOnSignin: true, minLength: 8, requireNumeric: true),
+            smsRegions: .only(["US"]), improvedEmailPrivacy: true, testPhoneNumbers: ["+15555550100": "123456"])
+        guard let tenant = step["tenantId"]?.string else {
+            let changed = try await users.updateProjectConfig(AuthProjectRequest(authorizedDomains: ["example.org"], rules: rules))
+            let found = try await users.getProjectConfig()
+            return ["kept": .bool(changed == found && found.rules == rules && found.authorizedDomains == ["example.org"])]
+        }
+        let changed = try await users.updateTenant(tenant, AuthTenantRequest(rules: rules))
+        let found = try await users.getTenant(tenant)
+        return ["kept": .bool(changed == found && found.rules == rules && found.displayName == "one")]
+    case "badNumbers":
+        _ = try await users.updateProjectConfig(AuthProjectRequest(rules: AuthRules(testPhoneNumbers: ["1": "2"])))
+        return .null
     default: throw FirebaseAuthError(.invalidArgument, "no such step")
     }
+}
+
+private func shown(_ provider: OIDCProviderConfig) -> JSONValue {
+    var object: JSONObject = ["id": .string(provider.providerID)]
+    object["client"] = provider.clientID.map { .string($0) }
+    object["issuer"] = provider.issuer.map { .string($0) }
+    object["name"] = provider.displayName.map { .string($0) }
+    object["enabled"] = provider.enabled.map { .bool($0) }
+    object["code"] = provider.usesCode.map { .bool($0) }
+    return .object(object)
 }
 
 private func wanted(_ step: JSONValue) -> AuthUserRequest {

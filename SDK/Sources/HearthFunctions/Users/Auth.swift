@@ -124,12 +124,14 @@ public struct Auth: Sendable {
         _ = try await call("accounts:update", ["localId": .string(uid), "customAttributes": .string(text)])
     }
 
-    /// Ends all sessions of a user. ID tokens that exist are refused by ``verifyIDToken(_:checkRevoked:)`` with `checkRevoked`.
+    /// Ends all sessions of a user. ID tokens that exist are refused by ``verifyIDToken(_:checkRevoked:)`` with `checkRevoked`. In development mode
+    /// refresh tokens go on, as those of the emulator.
     public func revokeRefreshTokens(_ uid: String) async throws(FirebaseAuthError) {
         _ = try await call("accounts:update", ["localId": .string(uid), "validSince": .string(String(WallTime.seconds))])
     }
 
-    /// Imports up to 1000 users, without any check of their data against the password policy. Users with the same uid are replaced.
+    /// Imports up to 1000 users, without any check of their data against the password policy. Users with the same uid are replaced as a
+    /// whole, and their sessions end.
     ///
     /// - Parameters:
     ///   - users: at most 1000.

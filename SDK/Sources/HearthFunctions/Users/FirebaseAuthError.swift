@@ -7,6 +7,10 @@ public struct FirebaseAuthError: Error, Sendable, Hashable, CustomStringConverti
         /// A value is missing or not valid, or a token is not one of this host.
         case argumentError = "auth/argument-error"
         case claimsTooLarge = "auth/claims-too-large"
+        /// Another identity provider has the id.
+        case configurationExists = "auth/configuration-exists"
+        /// There is no such identity provider.
+        case configurationNotFound = "auth/configuration-not-found"
         /// The account of an identity provider is linked to another user.
         case credentialAlreadyInUse = "auth/credential-already-in-use"
         case emailAlreadyExists = "auth/email-already-exists"
@@ -21,6 +25,8 @@ public struct FirebaseAuthError: Error, Sendable, Hashable, CustomStringConverti
         case internalError = "auth/internal-error"
         case invalidArgument = "auth/invalid-argument"
         case invalidClaims = "auth/invalid-claims"
+        /// A setting of the project, of a tenant or of an identity provider is not valid.
+        case invalidConfig = "auth/invalid-config"
         case invalidContinueURI = "auth/invalid-continue-uri"
         case invalidEmail = "auth/invalid-email"
         case invalidHostingLinkDomain = "auth/invalid-hosting-link-domain"
@@ -32,6 +38,7 @@ public struct FirebaseAuthError: Error, Sendable, Hashable, CustomStringConverti
         case invalidProviderUID = "auth/invalid-provider-uid"
         case invalidSessionCookieDuration = "auth/invalid-session-cookie-duration"
         case invalidTenantID = "auth/invalid-tenant-id"
+        case invalidTestingPhoneNumber = "auth/invalid-testing-phone-number"
         case invalidUID = "auth/invalid-uid"
         case maximumUserCountExceeded = "auth/maximum-user-count-exceeded"
         case mismatchingTenantID = "auth/mismatching-tenant-id"
@@ -81,8 +88,9 @@ extension HttpsError {
     public init(_ error: FirebaseAuthError) {
         let code: Code =
             switch error.code {
-            case .userNotFound, .emailNotFound, .tenantNotFound: .notFound
-            case .emailAlreadyExists, .phoneNumberAlreadyExists, .uidAlreadyExists, .credentialAlreadyInUse, .secondFactorUIDAlreadyExists:
+            case .userNotFound, .emailNotFound, .tenantNotFound, .configurationNotFound: .notFound
+            case .emailAlreadyExists, .phoneNumberAlreadyExists, .uidAlreadyExists, .credentialAlreadyInUse, .secondFactorUIDAlreadyExists,
+                .configurationExists:
                 .alreadyExists
             case .idTokenExpired, .idTokenRevoked, .sessionCookieExpired, .sessionCookieRevoked: .unauthenticated
             case .insufficientPermission, .userDisabled, .mismatchingTenantID: .permissionDenied

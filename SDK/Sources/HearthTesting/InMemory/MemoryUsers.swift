@@ -6,14 +6,15 @@ internal import HearthJSON
 /// It follows the host in the checks that functions see: ids, e-mails, phone numbers, passwords, claims, and what must be unique. Tokens are not
 /// signed, as those of a host in development mode. Passwords are not hashed, and nobody can sign in.
 struct MemoryUsers {
-    private struct Tenant {
+    struct Tenant {
         var document: JSONObject
         var users: [String: JSONObject] = [:]
+        var providers: [String: JSONObject] = [:]
     }
 
-    private let project: String
+    let project: String
     /// The users of the project itself are those of the empty name.
-    private var tenants: [String: Tenant] = ["": Tenant(document: [:])]
+    var tenants: [String: Tenant] = ["": Tenant(document: [:])]
     private var lastID = 0
 
     init(project: String) { self.project = project }
@@ -43,7 +44,15 @@ struct MemoryUsers {
         case "createSessionCookie": try sessionCookie(payload)
         case "verifySessionCookie": try verify(payload, "sessionCookie", "https://session.firebase.google.com/\(project)", "session-cookie")
         default:
-            if method.hasPrefix("tenants:") { try tenant(method, payload) } else { throw MemoryUserRefusal.unknown(method) }
+            if method.hasPrefix("tenants:") {
+                try tenant(method, payload)
+            } else if method.hasPrefix("oauthIdpConfigs:") {
+                try provider(method, payload)
+            } else if method.hasPrefix("config:") {
+                try configuration(method, payload)
+            } else {
+                throw MemoryUserRefusal.unknown(method)
+            }
         }
     }
 
@@ -334,7 +343,7 @@ struct MemoryUsers {
 }
 
 /// The reason why the users in memory refuse a call.
-private struct MemoryUserRefusal: Error {
+struct MemoryUserRefusal: Error {
     var reason: String
     var code: String
     var message: String

@@ -134,7 +134,7 @@ struct AuthUpdate: HostCommand {
         commandName: "auth:update", abstract: "Changes a user: profile, password, custom claims, disabling, sessions.",
         discussion: """
             Only the named properties change. --revoke ends all sessions: the user signs in again when the current ID token expires, at \
-            the latest after an hour.
+            the latest after an hour. In development mode refresh tokens go on, as those of the emulator.
 
             Examples:
               hearth auth:update kZ3nM2pQ --email ada@example.com --verified

@@ -90,7 +90,8 @@ struct AuthImport: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "auth:import", abstract: "Imports users from a file in JSON or CSV, in the formats of the Firebase tools.",
         discussion: """
-            A user whose uid exists is replaced. Users that are refused are reported with their line; the others are imported.
+            A user whose uid exists is replaced as a whole, also the password, and the sessions end. Users that are refused are reported \
+            with their line; the others are imported.
 
             Examples:
               hearth auth:import users.json --hash-algo SCRYPT --hash-key jxspr8Ki... --salt-separator Bw== --rounds 8 --mem-cost 14

@@ -109,13 +109,13 @@ public final class HearthHost {
         let reference = LoopBound(DeliveryReference(), loop: home)
         let announce: @Sendable (EventAnnouncement) -> Void = { [home] news in home.post { reference.value.delivery?.receive(news) } }
         blocking = BlockingFunctions(home: home)
+        let appKeys = AppCheckService.ring(directory: data.users, log: log)
         let users = try AuthenticationHost(
             configuration, directory: data.users, adminToken: data.adminToken, ownAccount: ownAccount,
             developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, functions: blocking,
-            loop: home, log: log, didRaiseEvents: announce)
+            appKeys: appKeys, loop: home, log: log, didRaiseEvents: announce)
         accounts = users.accounts
         authentication = users.service
-        let appKeys = AppCheckService.ring(directory: data.users, log: log)
         gate = TokenGate(configuration, own: users.ownKeys, ownApps: appKeys, consumed: data.consumedTokens, loop: home, log: log)
         appCheck = try AppCheckService(
             configuration, directory: data.users, ring: appKeys, gate: gate, adminToken: data.adminToken, ownAccount: ownAccount,

@@ -73,11 +73,13 @@ extension AppCheckSettings {
         }
         if let site = exchange.recaptcha {
             recaptcha = RecaptchaSettings(
-                url: site.url, secret: try Self.contents(of: site.secretFile), scoreMin: site.scoreMin, hostnames: site.hostnames)
+                url: site.url, secret: try Self.contents(of: site.secretFile), scoreMin: site.scoreMin, hostnames: site.hostnames,
+                actions: site.actions)
         }
         if let site = exchange.recaptchaEnterprise {
             recaptchaEnterprise = RecaptchaEnterpriseSettings(
-                url: site.url, apiKey: try Self.contents(of: site.apiKeyFile), siteKey: site.siteKey, scoreMin: site.scoreMin)
+                url: site.url, apiKey: try Self.contents(of: site.apiKeyFile), siteKey: site.siteKey, scoreMin: site.scoreMin,
+                actions: site.actions)
         }
         if let team = exchange.deviceCheck {
             deviceCheck = DeviceCheckSettings(

@@ -29,11 +29,12 @@ struct AuthenticationHost {
     ///   - developmentAccess: the requests in which `owner` is accepted; nil in production mode.
     ///   - isSuspended: whether another process still has the store open.
     ///   - functions: the functions that sign-ins wait for.
+    ///   - appKeys: the keys of the host's own App Check tokens.
     ///   - didRaiseEvents: called, on any thread, with events of users that wait for functions.
     init(
         _ configuration: Configuration, directory: String, adminToken: [UInt8],
         ownAccount: @escaping @Sendable (String) -> (id: String, publicKey: [UInt8])?, developmentAccess: DevelopmentAccess?, isSuspended: Bool,
-        functions: BlockingFunctions, loop: EventLoop, log: Logger, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
+        functions: BlockingFunctions, appKeys: KeyRing, loop: EventLoop, log: Logger, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
     ) throws(HostStartError) {
         var policy = AccountPolicy(configuration)
         let keyFile = "\(directory)/second-factors.keys"
@@ -64,6 +65,7 @@ struct AuthenticationHost {
         var tools = try AuthenticationTools(
             configuration, idKeys: idKeys, cookieKeys: cookieKeys, notices: notices, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
         tools.functions = BlockingCaller(functions)
+        tools.apps = AppRequirement(configuration, ownApps: appKeys, loop: loop, log: log)
         tools.didNotSend = { log.warning("a notice to a user was not sent", metadata: ["of": "auth", "reason": "\($0)"]) }
         tools.addTokens(configuration, directory: directory, cookieKeys: cookieKeys, report: report)
         var settings = try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess)
@@ -92,6 +94,7 @@ extension AccountPolicy {
         failuresPerAddressMax = settings.failuresPerAddress
         windowSeconds = Int64(settings.failureSeconds)
         limits = AccountLimits(settings.limits)
+        passwordCost = "scrypt \(settings.passwordCostLogarithm) \(settings.passwordParallelization)"
     }
 
     private static func document(_ settings: IdentitySettings) -> JSONObject {

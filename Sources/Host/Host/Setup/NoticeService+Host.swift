@@ -75,7 +75,7 @@ extension Notice {
                 case .VERIFY_EMAIL: .verifyEmail
                 case .EMAIL_SIGNIN: .signIn
                 case .VERIFY_AND_CHANGE_EMAIL: .changeEmail
-                case .RECOVER_EMAIL: .recoverEmail
+                case .RECOVER_EMAIL: code.newEmail == nil ? .emailRemoved : .recoverEmail
                 case .REVERT_SECOND_FACTOR_ADDITION: .secondFactorAdded
                 }
             // The new address proves that it exists; every other mail goes to the address of the account.

@@ -1,3 +1,4 @@
+import Authentication
 import CallFrontEnd
 import Configuration
 import EventLoop
@@ -24,9 +25,7 @@ extension TokenGate {
         // The host's own tokens have its own issuer, whatever that of others is.
         let ownIDRules = TokenRules.idToken(
             project: configuration.project, clockSkewSeconds: Int(auth.clockSkewSeconds), acceptsUnsigned: acceptsUnsigned)
-        let appCheckRules = TokenRules.appCheck(
-            project: configuration.project, projectNumber: appCheck.projectNumber, issuerPrefix: appCheck.issuer,
-            clockSkewSeconds: Int(appCheck.clockSkewSeconds), acceptsUnsigned: acceptsUnsigned)
+        let appCheckRules = TokenRules.appCheck(configuration)
         let idKeys = Self.keys(auth, fetcher, "auth", log)
         let appCheckKeys = Self.keys(appCheck, fetcher, "appCheck", log)
         self.init(
@@ -38,7 +37,7 @@ extension TokenGate {
     }
 
     /// The keys of another issuer; nil if the configuration names none.
-    private static func keys(_ settings: TokenSettings, _ fetcher: KeyFetcher, _ name: String, _ log: Logger) -> KeySet? {
+    fileprivate static func keys(_ settings: TokenSettings, _ fetcher: KeyFetcher, _ name: String, _ log: Logger) -> KeySet? {
         let source: KeySource
         switch settings.keys {
         case nil: return nil
@@ -54,6 +53,35 @@ extension TokenGate {
                 log.error("token keys could not be read", metadata: ["of": "\(name)", "reason": "\(error)", "oldKeys": "\(count)"])
             }
         }
+    }
+}
+
+extension TokenRules {
+    /// The rules for App Check tokens.
+    static func appCheck(_ configuration: Configuration) -> TokenRules {
+        let settings = configuration.appCheck
+        return .appCheck(
+            project: configuration.project, projectNumber: settings.projectNumber, issuerPrefix: settings.issuer,
+            clockSkewSeconds: Int(settings.clockSkewSeconds), acceptsUnsigned: configuration.mode == .development)
+    }
+}
+
+extension AppRequirement {
+    /// The App Check tokens that sign-in needs; nil if it needs none.
+    ///
+    /// - Parameter ownApps: the keys of the host's own App Check tokens.
+    init?(_ configuration: Configuration, ownApps: KeyRing, loop: EventLoop, log: Logger) {
+        let mode = configuration.appExchange.enforceOnAuth
+        guard mode != "OFF" else { return nil }
+        let keys = TokenGate.keys(configuration.appCheck, KeyFetcher(client: HTTPClient(loop: loop)), "appCheck", log)
+        let isEnforced = mode == "ENFORCE"
+        let sentence: Logger.Message =
+            isEnforced ? "a request of sign-in without a valid App Check token was refused" : "a request of sign-in has no valid App Check token"
+        let rules = TokenRules.appCheck(configuration)
+        self.init(
+            tokens: TokenVerifier(rules: rules, keys: keys, own: OwnTokens(rules: rules, keys: KeySet(source: .ring(ownApps)))),
+            isEnforced: isEnforced
+        ) { reason in log.warning(sentence, metadata: ["of": "auth", "reason": "\(reason)"]) }
     }
 }
 

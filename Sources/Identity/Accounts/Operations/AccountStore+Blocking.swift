@@ -10,6 +10,7 @@ extension AccountStore {
         var user = user
         // A function is not asked about what the limits refuse.
         try requireSignUps()
+        if try rules(of: user.tenant).forbidsSignUp { throw AccountFailure("ADMIN_ONLY_OPERATION") }
         _ = try decide(.beforeCreate, &user, isNew: true, method: method, secondFactor: nil, attributes: JSONObject())
         try create(user)
         return user

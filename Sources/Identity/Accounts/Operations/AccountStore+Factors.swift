@@ -111,7 +111,7 @@ extension AccountStore {
 
     /// Makes a message with a code for the second factor.
     public func startSecondFactor(_ credential: String, factor id: String, tenant: String) throws(AccountFailure) -> MessageCode {
-        let phone = try secondFactorPhone(credential, factor: id, tenant: tenant)
+        let (phone, _) = try secondFactorPhone(credential, factor: id, tenant: tenant)
         let pending = try pending(credential, tenant: tenant)
         return try addMessage(.secondFactor, phone, uid: pending.user.uid, tenant: pending.user.tenant)
     }
@@ -194,11 +194,13 @@ extension AccountReader {
         return Pending(user: user, proof: proof)
     }
 
-    /// The number to which a message with a code for the second factor is sent.
-    public func secondFactorPhone(_ credential: String, factor id: String, tenant: String) throws(AccountFailure) -> String {
+    /// The number to which a message with a code for the second factor is sent, and whether it is one for tests.
+    public func secondFactorPhone(
+        _ credential: String, factor id: String, tenant: String
+    ) throws(AccountFailure) -> (phone: String, isForTests: Bool) {
         let pending = try pending(credential, tenant: tenant)
         guard let factor = pending.user.factors.first(where: { $0.id.isExactly(id) }) else { throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND") }
         guard let phone = factor.phone else { throw AccountFailure("INVALID_ARGUMENT", "MFA provider not supported!") }
-        return phone
+        return (phone, try rules(of: pending.user.tenant).testNumbers[phone] != nil)
     }
 }

@@ -1,4 +1,5 @@
 import HearthJSON
+import SQLite
 
 /// Importing users.
 extension AccountStore {
@@ -9,13 +10,34 @@ extension AccountStore {
         for (index, user) in users {
             if let message = try refusal(user, mayReplace: mayReplace, rules) {
                 refused.append((index, message))
-            } else if try self.user(user.uid, tenant: user.tenant) != nil {
-                try putWithLinks(user)
+            } else if let old = try self.user(user.uid, tenant: user.tenant) {
+                try replace(old, by: user)
             } else {
+                var user = user
+                endFormerTokens(of: &user)
                 try add(user)
             }
+            if user.importedHash != nil { try noteForeignHashes() }
         }
         return refused
+    }
+
+    /// Replaces a user by an imported one: nothing that gave access to the old one does so any longer. No file has the secrets of one-time codes, so
+    /// these factors are kept: an import of an export must not leave an account with the password alone.
+    private func replace(_ old: UserRecord, by imported: UserRecord) throws(AccountFailure) {
+        var user = imported
+        for kept in old.factors where kept.secret != nil && user.email != nil {
+            if let index = user.factors.firstIndex(where: { $0.id.isExactly(kept.id) }) {
+                guard user.factors[index].phone == nil else { continue }
+                (user.factors[index].secret, user.factors[index].lastStep) = (kept.secret, kept.lastStep)
+            } else {
+                user.factors.append(kept)
+            }
+        }
+        endFormerTokens(of: &user)
+        try run("DELETE FROM session WHERE tenant = ?1 AND uid = ?2", .text(user.tenant), .text(user.uid))
+        try removeSecrets(of: old, withNotices: true)
+        try putWithLinks(user)
     }
 
     private func refusal(_ user: UserRecord, mayReplace: Bool, _ rules: SignInRules) throws(AccountFailure) -> String? {

@@ -51,9 +51,12 @@ extension AccountReader {
     /// Finds the user of an e-mail, if there were not too many failed attempts.
     ///
     /// - Parameter address: the client's address.
-    public func passwordUser(email: String, tenant: String, address: String) throws(AccountFailure) -> UserRecord? {
+    /// - Returns: the user, and whether hashes of users differ in their cost, so that the time of a refusal could tell who has an account.
+    public func passwordUser(
+        email: String, tenant: String, address: String
+    ) throws(AccountFailure) -> (user: UserRecord?, hasForeignHashes: Bool) {
         try requireUnlocked(email: email, tenant: tenant, address: address)
-        return try user(email: email, tenant: tenant)
+        return (try user(email: email, tenant: tenant), try hasForeignHashes())
     }
 
     /// Refuses an account or an address with too many failed attempts.

@@ -5,10 +5,15 @@ import SQLite
 extension AccountStore {
     /// Stores a proof, and returns its secret.
     func addProof(_ kind: ProofKind, tenant: String, uid: String?, content: JSONValue, seconds: Int64) throws(AccountFailure) -> String {
+        try addProof(kind, tenant: tenant, uid: uid, content: content, ends: now + seconds * 1000)
+    }
+
+    /// Stores a proof that ends at a time, in milliseconds since 1970: a proof that is made of another one must not outlive it.
+    func addProof(_ kind: ProofKind, tenant: String, uid: String?, content: JSONValue, ends: Int64) throws(AccountFailure) -> String {
         let secret = SecretText.letters(64)
         try run(
             "INSERT INTO proof VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6)", .blob(SecretText.hash(secret)), .text(kind.rawValue), .text(tenant),
-            .optional(uid), .text(content.text), .integer(now + seconds * 1000))
+            .optional(uid), .text(content.text), .integer(ends))
         return secret
     }
 
@@ -83,18 +88,21 @@ extension AccountReader {
         var uid: String?
         var content: JSONValue
         var attempts: Int
+        /// Milliseconds since 1970.
+        var expires: Int64
     }
 
     /// The proof of a secret; nil if there is none, or it has expired.
     func proof(_ kind: ProofKind, _ secret: String) throws(AccountFailure) -> Proof? {
         try first(
-            "SELECT tenant, uid, content, attempts FROM proof WHERE hash = ?1 AND kind = ?2 AND expires > ?3", .blob(SecretText.hash(secret)),
-            .text(kind.rawValue), .integer(now)
+            "SELECT tenant, uid, content, attempts, expires FROM proof WHERE hash = ?1 AND kind = ?2 AND expires > ?3",
+            .blob(SecretText.hash(secret)), .text(kind.rawValue), .integer(now)
         ) { row in
             guard let content = try? JSONValue(parsing: row.text(at: 2)) else { return nil }
             var uid: String?
             if case .text(let text) = row.value(at: 1) { uid = text }
-            return Proof(tenant: row.text(at: 0), uid: uid, content: content, attempts: Int(row.integer(at: 3)))
+            return Proof(
+                tenant: row.text(at: 0), uid: uid, content: content, attempts: Int(row.integer(at: 3)), expires: row.integer(at: 4))
         }
     }
 }

@@ -7,9 +7,10 @@ extension AccountStore {
     /// The assertion of a pending token.
     @discardableResult
     public func requireAssertion(_ token: String, tenant: String) throws(AccountFailure) -> ProviderIdentity {
-        guard let proof = try proof(.assertion, token), proof.tenant == tenant, let identity = ProviderIdentity(stored: proof.content) else {
+        guard let proof = try proof(.assertion, token), proof.tenant == tenant, var identity = ProviderIdentity(stored: proof.content) else {
             throw AccountFailure("INVALID_PENDING_TOKEN")
         }
+        identity.pendingEnds = proof.expires
         return identity
     }
 
@@ -17,7 +18,9 @@ extension AccountStore {
     public func useAssertion(_ token: String) throws(AccountFailure) { try removeProof(token) }
 
     private func pendingToken(_ identity: ProviderIdentity, tenant: String) throws(AccountFailure) -> String {
-        try addProof(.assertion, tenant: tenant, uid: nil, content: identity.stored, seconds: Self.pendingTokenSeconds)
+        // Counted from the provider's own credential: a token that is exchanged for another one again and again would never end.
+        let ends = identity.pendingEnds ?? now + Self.pendingTokenSeconds * 1000
+        return try addProof(.assertion, tenant: tenant, uid: nil, content: identity.stored, ends: ends)
     }
 
     /// Signs in with an assertion, or links it to the caller.

@@ -40,6 +40,7 @@ extension AccountStore {
         user.phone = new.phone
         user.isDisabled = new.isDisabled
         user.factors = new.factors
+        if new.uid != nil { endFormerTokens(of: &user) }
         if let email = new.email, try self.user(email: email, tenant: tenant) != nil { throw try emailIsTaken() }
         if let phone = new.phone, try self.user(phone: phone, tenant: tenant) != nil { throw AccountFailure("PHONE_NUMBER_EXISTS") }
         if !policy.isStrict { user.lastLogin = user.created }
@@ -84,9 +85,17 @@ extension AccountStore {
         return result
     }
 
+    /// Makes the ID tokens of a former user with the id of a new one invalid: another person chose it, and the tokens outlive their user. Those of
+    /// the new one's first second are as old as the user.
+    func endFormerTokens(of user: inout UserRecord) {
+        guard policy.isStrict else { return }
+        user.validSinceSeconds = max(user.validSinceSeconds ?? 0, nowSeconds)
+    }
+
     /// Deletes the caller.
     public func delete(_ token: CallerToken, tenant: String?) throws(AccountFailure) {
         let user = try caller(token, tenant: tenant)
+        if try rules(of: user.tenant).forbidsDeletion { throw AccountFailure("ADMIN_ONLY_OPERATION") }
         try requireRecent(token, user)
         try delete(user)
     }
@@ -113,7 +122,10 @@ extension AccountStore {
         var user = known ?? UserRecord(tenant: tenant, uid: uid, created: now)
         if user.isDisabled { throw AccountFailure("USER_DISABLED") }
         user.usesCustomToken = true
-        if known == nil { try create(user) }
+        if known == nil {
+            endFormerTokens(of: &user)
+            try create(user)
+        }
         return try finish(user, isNew: known == nil, provider: "custom", claims: claims)
     }
 }

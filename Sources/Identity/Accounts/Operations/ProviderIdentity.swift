@@ -16,6 +16,8 @@ public struct ProviderIdentity: Sendable, Equatable {
     public var answer = JSONObject()
     /// Claims of OIDC and SAML providers for `firebase.sign_in_attributes`.
     public var attributes = JSONObject()
+    /// When the pending token ends of which this was read, in milliseconds since 1970; nil for the credential of a provider.
+    var pendingEnds: Int64?
 
     /// An assertion without profile.
     public init(provider: String, rawID: String) {

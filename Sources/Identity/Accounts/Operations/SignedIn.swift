@@ -83,6 +83,8 @@ extension AccountStore {
             result.pendingCredential = try addProof(
                 .secondFactor, tenant: user.tenant, uid: user.uid, content: .object(content),
                 seconds: policy.isStrict ? 600 : 86_400)
+            // The times of a sign-in are those of its end; what the first factor has changed stays, such as a better hash.
+            try put(user)
             return result
         }
         var session = UserSession(tenant: user.tenant, uid: user.uid, provider: provider, authTime: nowSeconds)

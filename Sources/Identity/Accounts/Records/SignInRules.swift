@@ -21,6 +21,16 @@ public struct SignInRules: Sendable, Equatable {
     public var adjacentIntervals: Int64 = 5
     /// `passwordPolicyConfig` of the configuration.
     public var passwordPolicy: JSONObject?
+    /// The hosts whose pages and links may be used; those of the project also count in its tenants. Nil if the configuration names none.
+    public var authorizedDomains: [String]?
+    /// The regions to whose numbers text messages are sent.
+    public var messageRegions = MessageRegions.all
+    /// Phone numbers for tests, with their codes: no message is sent to them.
+    public var testNumbers: [String: String] = [:]
+    /// Whether clients cannot create users.
+    public var forbidsSignUp = false
+    /// Whether clients cannot delete their users.
+    public var forbidsDeletion = false
 
     /// The rules of a project's configuration.
     public init(project: JSONObject) {
@@ -33,7 +43,21 @@ public struct SignInRules: Sendable, Equatable {
         allowsDuplicateEmails = signIn?["allowDuplicateEmails"]?.bool ?? false
         protectsEmails = document["emailPrivacyConfig"]?["enableImprovedEmailPrivacy"]?.bool ?? false
         passwordPolicy = document["passwordPolicyConfig"]?.object
+        authorizedDomains = document["authorizedDomains"]?.array?.compactMap(\.string)
+        testNumbers = Self.texts(signIn?["phoneNumber"]?["testPhoneNumbers"])
+        messageRegions = MessageRegions(document["smsRegionConfig"])
+        readPermissions(document)
         readSecondFactors(document["mfa"])
+    }
+
+    private static func texts(_ document: JSONValue?) -> [String: String] {
+        Dictionary((document?.object ?? JSONObject()).compactMap { name, value in value.string.map { (name, $0) } }) { $1 }
+    }
+
+    private mutating func readPermissions(_ document: JSONValue) {
+        guard let permissions = document["client"]?["permissions"] else { return }
+        forbidsSignUp = permissions["disabledUserSignup"]?.bool ?? false
+        forbidsDeletion = permissions["disabledUserDeletion"]?.bool ?? false
     }
 
     /// The rules of a tenant's configuration, in a project.
@@ -47,6 +71,9 @@ public struct SignInRules: Sendable, Equatable {
         allowsPhone = false
         if let privacy = document["emailPrivacyConfig"] { protectsEmails = privacy["enableImprovedEmailPrivacy"]?.bool ?? false }
         if let policy = document["passwordPolicyConfig"]?.object { passwordPolicy = policy }
+        if let regions = document["smsRegionConfig"] { messageRegions = MessageRegions(regions) }
+        testNumbers = Self.texts(document["testPhoneNumbers"])
+        readPermissions(document)
         usesSecondFactors = false
         readSecondFactors(document["mfaConfig"])
     }

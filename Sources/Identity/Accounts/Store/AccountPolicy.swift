@@ -27,6 +27,8 @@ public struct AccountPolicy: Sendable {
     public var windowSeconds: Int64 = 300
     /// The number of failed attempts of one client address before it is locked out for a while.
     public var failuresPerAddressMax = 100
+    /// Tells apart costs of new hashes of passwords; nil if it is unknown.
+    public var passwordCost: String?
     /// Bounds of what clients may cause.
     public var limits: AccountLimits
     /// Gets the seal for the secrets of second factors. Called on the writer's thread when the store is opened: a restore may have replaced both.

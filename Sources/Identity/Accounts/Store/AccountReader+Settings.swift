@@ -26,12 +26,17 @@ extension AccountReader {
         return SignInRules(tenant: try existingTenant(tenant), project: project)
     }
 
+    /// Whether users may have hashes of passwords that cost something else than those that are made today.
+    func hasForeignHashes() throws(AccountFailure) -> Bool {
+        try first("SELECT 1 FROM setting WHERE key = 'foreign hashes'") { _ in true } ?? false
+    }
+
     // MARK: Tenants
 
     /// The configuration of a tenant. In development, a tenant that does not exist is made, with everything enabled.
     public func existingTenant(_ id: String) throws(AccountFailure) -> JSONObject {
         if let found = try tenantDocument(id) { return found }
-        guard !policy.isStrict, Self.isTenantID(id) else { throw AccountFailure("TENANT_NOT_FOUND") }
+        guard !policy.isStrict, Self.isTenantID(id), try !isBeingRemoved(id) else { throw AccountFailure("TENANT_NOT_FOUND") }
         return try makeTenant(id)
     }
 

@@ -38,6 +38,23 @@ extension AccountStore {
         return made
     }
 
+    // MARK: Hashes of passwords
+
+    /// Notes that some hash costs something else than those that are made today.
+    func noteForeignHashes() throws(AccountFailure) { try run("INSERT OR IGNORE INTO setting VALUES ('foreign hashes', '1')") }
+
+    /// Notes the cost of new hashes. After a change of it, hashes of both costs are in the store; what an earlier version has stored is unknown.
+    func notePasswordCost() throws(SQLiteError) {
+        guard let cost = policy.passwordCost else { return }
+        let known = try connection.rows("SELECT document FROM setting WHERE key = 'password cost'", values: []) { $0.text(at: 0) }.first
+        guard known != cost else { return }
+        let hasUsers = try !connection.rows("SELECT 1 FROM user LIMIT 1", values: []) { _ in true }.isEmpty
+        try connection.transaction { () throws(SQLiteError) in
+            if hasUsers { try connection.run("INSERT OR IGNORE INTO setting VALUES ('foreign hashes', '1')") }
+            try connection.run("INSERT OR REPLACE INTO setting VALUES ('password cost', ?1)", .text(cost))
+        }
+    }
+
     // MARK: Tenants
 
     /// Creates or replaces a tenant.
@@ -45,11 +62,46 @@ extension AccountStore {
         try run("INSERT OR REPLACE INTO tenant VALUES (?1, ?2)", .text(id), .text(JSONValue.object(document).text))
     }
 
-    /// Deletes a tenant with all its users.
+    /// Deletes a tenant with all its users. It is gone at once; many users are removed in portions, between which other operations run.
     public func removeTenant(_ id: String) throws(AccountFailure) {
         try run("DELETE FROM tenant WHERE id = ?1", .text(id))
-        try removeAllUsers(tenant: id)
-        for table in ["code", "message", "proof", "provider"] { try run("DELETE FROM \(table) WHERE tenant = ?1", .text(id)) }
+        try run("DELETE FROM provider WHERE tenant = ?1", .text(id))
+        try run("INSERT OR IGNORE INTO removal VALUES (?1)", .text(id))
+        if try removePortion(of: id) { hasNewRemoval = true }
+    }
+
+    /// Goes on with removing deleted tenants. Returns whether there is more to do.
+    func removeTenants() throws(AccountFailure) -> Bool {
+        guard let id = try first("SELECT tenant FROM removal LIMIT 1", convert: { $0.text(at: 0) }) else { return false }
+        _ = try removePortion(of: id)
+        return try first("SELECT 1 FROM removal LIMIT 1") { _ in true } ?? false
+    }
+
+    /// The most rows of a portion.
+    static var removedRowsMax: Int { 500 }
+
+    /// Removes some of what belongs to a tenant. Returns whether there is more.
+    private func removePortion(of id: String) throws(AccountFailure) -> Bool {
+        let tenant = Value.text(id)
+        var left = Self.removedRowsMax
+        // Sessions first. Messages and proofs without a user end by themselves, and have no index to be found by.
+        for (table, condition) in [("session", ""), ("code", ""), ("message", " AND uid IS NOT NULL"), ("proof", " AND uid IS NOT NULL")] {
+            left -= try run(
+                "DELETE FROM \(table) WHERE hash IN (SELECT hash FROM \(table) WHERE tenant = ?1\(condition) LIMIT ?2)", tenant,
+                .integer(Int64(left)))
+            guard left > 0 else { return true }
+        }
+        left -= try run(
+            """
+            DELETE FROM link WHERE tenant = ?1 AND (provider, rawID) IN (SELECT provider, rawID FROM link WHERE tenant = ?1 LIMIT ?2)
+            """, tenant, .integer(Int64(left)))
+        guard left > 0 else { return true }
+        left -= try run(
+            "DELETE FROM user WHERE tenant = ?1 AND uid IN (SELECT uid FROM user WHERE tenant = ?1 LIMIT ?2)", tenant, .integer(Int64(left)))
+        guard left > 0 else { return true }
+        try run("DELETE FROM userCount WHERE tenant = ?1", tenant)
+        try run("DELETE FROM removal WHERE tenant = ?1", tenant)
+        return false
     }
 
     // MARK: Identity providers

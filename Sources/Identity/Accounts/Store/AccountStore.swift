@@ -21,6 +21,8 @@ public final class AccountStore: AccountReader, StoreContent {
     var triggers: [UserTrigger]? = []
     /// The decisions of functions for the running operation; nil if no function decides.
     var pass: BlockingPass?
+    /// Whether a tenant was deleted of which not everything is removed yet.
+    var hasNewRemoval = false
     /// The changes of users in the running operation.
     var changes: [UserChange] = []
 
@@ -33,6 +35,7 @@ public final class AccountStore: AccountReader, StoreContent {
         do throws(SQLiteError) {
             try sealFactors()
             try separateProjectChanges()
+            try notePasswordCost()
         } catch {
             throw StoreError(error)
         }

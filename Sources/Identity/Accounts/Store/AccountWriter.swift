@@ -58,6 +58,10 @@ final class AccountWriter: StoreWriter<AccountStore> {
 
     override func didCommit(_ store: AccountStore, nanoseconds: UInt64?) {
         store.noteState()
+        if store.hasNewRemoval {
+            store.hasNewRemoval = false
+            upkeepTimer.start(afterMilliseconds: 1, repeatMilliseconds: Self.upkeepMilliseconds)
+        }
         if let announcement = store.outbox.didCommit() { didRaiseEvents(announcement) }
         publish(store)
     }
@@ -101,7 +105,8 @@ final class AccountWriter: StoreWriter<AccountStore> {
         startAgain()
         inTransaction({ _ in }) { store throws(StoreError) in
             do throws(AccountFailure) {
-                let isBehind = try store.removeExpired()
+                let hasTenants = try store.removeTenants()
+                let isBehind = try store.removeExpired() || hasTenants
                 try announceNotices(store)
                 upkeepTimer.start(
                     afterMilliseconds: isBehind ? 10 : Self.upkeepMilliseconds, repeatMilliseconds: Self.upkeepMilliseconds)

@@ -15,7 +15,14 @@ extension StoreSchema {
     /// - `notice`: mails about the security of an account that were not sent yet, encrypted.
     /// - `outbox`, `deadLetters`, `meta`: events of users for functions, as in the files of namespaces.
     static let accounts = StoreSchema(
-        kind: "a store of users", applicationID: 0x4875_7365, migrations: [accountTables], additions: Outbox.tables + ownerIndexes + notices)
+        kind: "a store of users", applicationID: 0x4875_7365, migrations: [accountTables],
+        additions: Outbox.tables + ownerIndexes + notices + messagePhoneIndex + removalTable)
+
+    /// Finds the messages of a number for tests.
+    private static let messagePhoneIndex = "CREATE INDEX IF NOT EXISTS messagePhone ON message(tenant, phone);"
+
+    /// Deleted tenants whose users are being removed.
+    private static let removalTable = "CREATE TABLE IF NOT EXISTS removal (tenant TEXT PRIMARY KEY) WITHOUT ROWID;"
 
     /// Finds what was sent to a user, or waits for one.
     private static let ownerIndexes = ["code", "message", "proof"].map { table in

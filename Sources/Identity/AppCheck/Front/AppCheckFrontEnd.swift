@@ -93,7 +93,7 @@ public final class AppCheckFrontEnd {
             if verb == "generateAppAttestChallenge" { return try await service.challenge(app: app, isNonce: false, address: address) }
             if verb == "generatePlayIntegrityChallenge" { return try await service.challenge(app: app, isNonce: true, address: address) }
             guard let exchange = ExchangeMethod(rawValue: verb) else { throw .notFound }
-            return try await service.exchange(app: app, method: exchange, body: body, on: loop)
+            return try await service.exchange(app: app, method: exchange, body: body, address: address, on: loop)
         case .verify(let project):
             try service.requireProject(project)
             guard method == .post else { throw .notFound }

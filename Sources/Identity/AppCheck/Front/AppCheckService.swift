@@ -64,7 +64,8 @@ public final class AppCheckService: Sendable {
     private let ring: KeyRing
     private let clock: TokenClock
     private let providers: [ExchangeMethod: any AttestationProvider]
-    private let challenges = ChallengeLimits()
+    private let challenges = AddressLimits.ofChallenges()
+    private let keys = AddressLimits.ofKeys()
     private let consumer: @Sendable ([UInt8]) async -> Consumption
 
     /// The lifetime of a token that may be used once.
@@ -135,10 +136,16 @@ public final class AppCheckService: Sendable {
     }
 
     /// Exchanges a proof for a token.
-    func exchange(app: String, method: ExchangeMethod, body: AppCheckBody, on loop: EventLoop) async throws(AppCheckError) -> JSONObject {
+    ///
+    /// - Parameter address: the client's address, or its network.
+    func exchange(
+        app: String, method: ExchangeMethod, body: AppCheckBody, address: String, on loop: EventLoop
+    ) async throws(AppCheckError) -> JSONObject {
         try await requireApp(app)
         guard let provider = providers[method] else { throw .notConfigured(method.rawValue) }
         try method.platform?.require(app)
+        // Each attestation is stored.
+        if method == .attestation { guard keys.count(address, now: clock.now()) else { throw .exhausted } }
         let isLimited = try body.flag("limitedUse")
         let attestation = try await provider.attest(AttestationRequest(app: app, method: method, body: body, now: clock.now()))
         let token = try await token(app: app, attestation, isLimited: isLimited, on: loop)

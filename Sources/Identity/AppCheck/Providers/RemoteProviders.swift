@@ -13,9 +13,12 @@ public struct RecaptchaSettings: Sendable, Equatable {
     public var scoreMin: Double
     /// The hosts whose pages are accepted; empty for all.
     public var hostnames: [String]
+    /// The actions for which a page may have asked for its token; empty for all.
+    public var actions: [String]
 
     /// Settings for a site.
-    public init(url: String, secret: String, scoreMin: Double, hostnames: [String]) {
+    public init(url: String, secret: String, scoreMin: Double, hostnames: [String], actions: [String] = []) {
+        self.actions = actions
         self.url = url
         self.secret = secret
         self.scoreMin = scoreMin
@@ -33,9 +36,12 @@ public struct RecaptchaEnterpriseSettings: Sendable, Equatable {
     public var siteKey: String
     /// The least score, from 0 to 1.
     public var scoreMin: Double
+    /// The actions for which an app may have asked for its token; empty for all.
+    public var actions: [String]
 
     /// Settings for a site.
-    public init(url: String, apiKey: String, siteKey: String, scoreMin: Double) {
+    public init(url: String, apiKey: String, siteKey: String, scoreMin: Double, actions: [String] = []) {
+        self.actions = actions
         self.url = url
         self.apiKey = apiKey
         self.siteKey = siteKey
@@ -109,7 +115,13 @@ struct RecaptchaProvider: AttestationProvider {
     func attest(_ request: AttestationRequest) async throws(AppCheckError) -> Attestation {
         let answer = try await Self.answer(try request.body.required("recaptchaV3Token"), settings, client)
         guard let score = answer["score"]?.double, score >= settings.scoreMin else { throw .rejected }
+        try Self.require(answer["action"]?.string, settings.actions)
         return Attestation()
+    }
+
+    /// Refuses a token that a page has got for something else, such as the sending of a form.
+    static func require(_ action: String?, _ actions: [String]) throws(AppCheckError) {
+        guard actions.isEmpty || action.map(actions.contains) == true else { throw .rejected }
     }
 
     /// Google's answer about a token of the site.
@@ -165,7 +177,10 @@ struct RecaptchaEnterpriseProvider: AttestationProvider {
 
     func attest(_ request: AttestationRequest) async throws(AppCheckError) -> Attestation {
         let token = try request.body.required("recaptchaEnterpriseToken")
-        let body: JSONValue = ["event": ["token": .string(token), "siteKey": .string(settings.siteKey)]]
+        var event: JSONObject = ["token": .string(token), "siteKey": .string(settings.siteKey)]
+        // Google's score counts it too.
+        if settings.actions.count == 1 { event["expectedAction"] = .string(settings.actions[0]) }
+        let body: JSONValue = ["event": .object(event)]
         let answer = try await client.json(
             ClientRequest(
                 method: "POST", url: settings.url,
@@ -173,6 +188,7 @@ struct RecaptchaEnterpriseProvider: AttestationProvider {
         guard answer["tokenProperties"]?["valid"]?.bool == true, let score = answer["riskAnalysis"]?["score"]?.double,
             score >= settings.scoreMin
         else { throw .rejected }
+        try RecaptchaProvider.require(answer["tokenProperties"]?["action"]?.string, settings.actions)
         return Attestation()
     }
 }

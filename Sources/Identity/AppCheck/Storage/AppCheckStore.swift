@@ -21,6 +21,10 @@ final class AppCheckStore: StoreContent {
     static let challengeSeconds: Int64 = 300
     static let debugTokensMax: Int64 = 1000
     static let appsMax: Int64 = 10_000
+    /// The most keys of devices of an app. Beyond, those that were not used for the longest time are forgotten.
+    static let keysPerAppMax: Int64 = 1_000_000
+    /// The time without a use after which the key of a device is forgotten: a device with the app asks for a token at least once a week.
+    static let keySeconds: Int64 = 180 * 86_400
 
     init(path: String, clock: @escaping @Sendable () -> Int64) throws(StoreError) {
         self.clock = clock
@@ -136,23 +140,46 @@ final class AppCheckStore: StoreContent {
         }.first
     }
 
-    /// Notes the counter of a key's signature. Returns whether it is greater than all before.
+    /// Notes the counter and the time of a key's signature. Returns whether the counter is greater than all before.
     func advance(artifact: [UInt8], to counter: UInt32) throws(AppCheckFailure) -> Bool {
         try run(
-            "UPDATE attestedKey SET counter = ?2 WHERE artifact = ?1 AND counter < ?2", .blob(Self.hash(artifact)), .integer(Int64(counter))) > 0
+            "UPDATE attestedKey SET counter = ?2, created = ?3 WHERE artifact = ?1 AND counter < ?2", .blob(Self.hash(artifact)),
+            .integer(Int64(counter)), .integer(clock())) > 0
     }
 
     // MARK: Upkeep
 
-    /// Removes expired challenges, some at a time, and those of a clock that was wrong: until they expire they would take the place of others.
-    /// Returns whether there may be more.
-    func removeExpired() throws(AppCheckFailure) -> Bool {
+    /// Removes expired challenges and keys, some at a time, and challenges of a clock that was wrong: until they expire they would take the place of
+    /// others. Returns whether there may be more.
+    func removeExpired(keysPerAppMax: Int64 = AppCheckStore.keysPerAppMax) throws(AppCheckFailure) -> Bool {
         let now = clock()
         let expired = try run(
             "DELETE FROM challenge WHERE hash IN (SELECT hash FROM challenge WHERE expires <= ?1 ORDER BY expires LIMIT 1000)", .integer(now))
         let wrong = try run(
             "DELETE FROM challenge WHERE hash IN (SELECT hash FROM challenge WHERE expires > ?1 ORDER BY expires LIMIT 1000)",
             .integer(now + Self.challengeSeconds))
-        return expired == 1000 || wrong == 1000
+        var keys = try run(
+            "DELETE FROM attestedKey WHERE artifact IN (SELECT artifact FROM attestedKey WHERE created <= ?1 ORDER BY created LIMIT 1000)",
+            .integer(now - Self.keySeconds))
+        for app in try appsWithKeys() {
+            let surplus = try run(
+                """
+                DELETE FROM attestedKey WHERE artifact IN (
+                    SELECT artifact FROM attestedKey WHERE app = ?1 ORDER BY created DESC LIMIT 1000 OFFSET ?2)
+                """, .text(app), .integer(keysPerAppMax))
+            keys = max(keys, surplus)
+        }
+        return expired == 1000 || wrong == 1000 || keys == 1000
+    }
+
+    /// Looks only at the first key of each app.
+    private func appsWithKeys() throws(AppCheckFailure) -> [String] {
+        try rows(
+            """
+            WITH RECURSIVE found(app) AS (
+                SELECT MIN(app) FROM attestedKey
+                UNION ALL SELECT (SELECT MIN(app) FROM attestedKey WHERE app > found.app) FROM found WHERE found.app IS NOT NULL)
+            SELECT app FROM found WHERE app IS NOT NULL
+            """, []) { $0.text(at: 0) }
     }
 }

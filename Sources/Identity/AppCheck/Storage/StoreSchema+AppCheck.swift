@@ -6,8 +6,10 @@ extension StoreSchema {
     /// - `app`: apps that an administrator has registered.
     /// - `debugToken`: secrets of developers' devices, hashed.
     /// - `challenge`: challenges that were given out, hashed, until they are used or expire.
-    /// - `attestedKey`: keys of devices, by the hash of the handle that the device has for it.
-    static let appCheck = StoreSchema(kind: "a store of apps", applicationID: 0x4861_6368, migrations: [appCheckTables])
+    /// - `attestedKey`: keys of devices, by the hash of the handle that the device has for it; `created` is the time of its last use.
+    static let appCheck = StoreSchema(
+        kind: "a store of apps", applicationID: 0x4861_6368, migrations: [appCheckTables],
+        additions: "CREATE INDEX IF NOT EXISTS attestedKeyApp ON attestedKey(app, created);")
 
     private static let appCheckTables = """
         CREATE TABLE app (id TEXT PRIMARY KEY, name TEXT NOT NULL, created INTEGER NOT NULL) WITHOUT ROWID;

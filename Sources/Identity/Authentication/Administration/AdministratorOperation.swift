@@ -24,13 +24,26 @@ enum AdministratorOperation: String, CaseIterable, Sendable {
     case updateTenant = "tenants:update"
     case deleteTenant = "tenants:delete"
     case tenants = "tenants:list"
+    case createProvider = "oauthIdpConfigs:create"
+    case provider = "oauthIdpConfigs:get"
+    case updateProvider = "oauthIdpConfigs:update"
+    case deleteProvider = "oauthIdpConfigs:delete"
+    case providers = "oauthIdpConfigs:list"
+    case configuration = "config:get"
+    case updateConfiguration = "config:update"
 
     private static let profile: Set<String> = [
         "tenantId", "localId", "email", "emailVerified", "password", "displayName", "photoUrl", "phoneNumber",
     ]
     private static let ofTenant: Set<String> = [
         "displayName", "allowPasswordSignup", "enableEmailLinkSignin", "enableAnonymousUser", "disableAuth", "mfaConfig", "testPhoneNumbers",
-        "passwordPolicyConfig", "emailPrivacyConfig",
+        "passwordPolicyConfig", "emailPrivacyConfig", "smsRegionConfig",
+    ]
+    private static let ofProvider: Set<String> = [
+        "tenantId", "oauthIdpConfigId", "clientId", "issuer", "displayName", "enabled", "clientSecret", "responseType",
+    ]
+    private static let ofProject: Set<String> = [
+        "signIn", "mfa", "passwordPolicyConfig", "emailPrivacyConfig", "smsRegionConfig", "authorizedDomains", "client",
     ]
 
     /// The members that a payload may have.
@@ -58,6 +71,11 @@ enum AdministratorOperation: String, CaseIterable, Sendable {
         case .tenant, .deleteTenant: ["tenantId"]
         case .updateTenant: Self.ofTenant.union(["tenantId"])
         case .tenants: ["pageSize", "pageToken"]
+        case .createProvider, .updateProvider: Self.ofProvider
+        case .provider, .deleteProvider: ["tenantId", "oauthIdpConfigId"]
+        case .providers: ["tenantId", "pageSize", "pageToken"]
+        case .configuration: []
+        case .updateConfiguration: Self.ofProject
         }
     }
 
@@ -81,7 +99,21 @@ enum AdministratorOperation: String, CaseIterable, Sendable {
         case .tenant, .tenants: (.tenants, .get)
         case .updateTenant: (.tenants, .patch)
         case .deleteTenant: (.tenants, .delete)
+        case .createProvider: (.oauthProviders, .post)
+        case .provider, .providers: (.oauthProviders, .get)
+        case .updateProvider: (.oauthProviders, .patch)
+        case .deleteProvider: (.oauthProviders, .delete)
+        case .configuration: (.config, .get)
+        case .updateConfiguration: (.config, .patch)
         case .createCustomToken, .verifyIDToken, .verifySessionCookie: nil
+        }
+    }
+
+    /// Whether the operation is about the identity provider that the payload names.
+    var isOfProvider: Bool {
+        switch self {
+        case .createProvider, .provider, .updateProvider, .deleteProvider: true
+        default: false
         }
     }
 

@@ -87,9 +87,13 @@ public final class AdministratorOperations {
             if let size = try body.integer("maxResults"), !(1...Self.pageSizeMax).contains(size) { throw AuthError("INVALID_PAGE_SELECTION") }
         case .update, .delete:
             guard try body.text("localId") != nil else { throw AuthError("MISSING_LOCAL_ID") }
-        case .tenants:
+        case .tenants, .providers:
             if let size = try body.integer("pageSize") { call.query["pageSize"] = String(size) }
             call.query["pageToken"] = try body.text("pageToken")
+        case _ where operation.isOfProvider: try nameProvider(operation, object, &call)
+        case .updateConfiguration:
+            guard !object.isEmpty else { throw AuthBody.invalid("config:update needs a member to change") }
+            call.query["updateMask"] = Self.mask(of: object).joined(separator: ",")
         case _ where operation.isOfTenant:
             guard let tenant = try body.text("tenantId"), !tenant.isEmpty else { throw AuthError("MISSING_TENANT_ID") }
             var rest = object
@@ -105,6 +109,32 @@ public final class AdministratorOperations {
         }
         guard case .json(let answer) = try await frontEnd.answer(call) else { throw AuthenticationFrontEnd.notFound }
         return answer
+    }
+
+    /// Moves the names of tenant and provider from the payload to their places in a request.
+    private func nameProvider(_ operation: AdministratorOperation, _ object: JSONObject, _ call: inout AuthCall) throws(AuthError) {
+        let body = AuthBody(object)
+        guard let id = try body.text("oauthIdpConfigId") else { throw AuthError("INVALID_CONFIG_ID") }
+        var rest = object
+        rest.removeValue(forKey: "tenantId")
+        rest.removeValue(forKey: "oauthIdpConfigId")
+        call.path.tenant = try body.text("tenantId") ?? ""
+        call.body = AuthBody(rest)
+        if operation == .createProvider { call.query["oauthIdpConfigId"] = id } else { call.path.id = id }
+        guard operation == .updateProvider else { return }
+        guard !rest.isEmpty else { throw AuthBody.invalid("oauthIdpConfigs:update needs a member to change") }
+        call.query["updateMask"] = rest.keys.joined(separator: ",")
+    }
+
+    /// Members of the configuration that are replaced as a whole.
+    private static let wholeMembers: Set<String> = ["testPhoneNumbers", "smsRegionConfig"]
+
+    /// The paths of the members that a change of the configuration names; others stay.
+    static func mask(of object: JSONObject) -> [String] {
+        object.flatMap { name, value -> [String] in
+            guard !wholeMembers.contains(name), let inner = value.object, !inner.isEmpty else { return [name] }
+            return mask(of: inner).map { "\(name).\($0)" }
+        }
     }
 
     // MARK: Tokens

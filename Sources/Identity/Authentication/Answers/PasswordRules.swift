@@ -36,6 +36,11 @@ struct PasswordRules {
         }
     }
 
+    /// Refuses to sign in with a right password that does not meet the policy, if the policy says so.
+    func checkAtSignIn(_ password: String) throws(AuthError) {
+        if document["forceUpgradeOnSignin"]?.bool == true { try check(password) }
+    }
+
     /// The policy as client SDKs read it.
     static func answer(_ document: JSONObject?) -> JSONValue {
         let policy = document.map { JSONValue.object($0) }

@@ -30,9 +30,20 @@ extension AuthenticationFrontEnd {
         let isPosted = exchange.method == .post
         guard isPosted || exchange.method == .get || exchange.method == .head else { return refuse(exchange, Self.notFound) }
         let query = isPosted ? FormText(body.string()) : FormText(exchange.query.string())
-        let page = ActionPage(
-            query, accepted: exchange.header("accept-language")?.string(), application: service.settings.applicationName,
-            authorizedDomains: service.settings.authorizedDomains, isStrict: isStrict)
+        let languages = exchange.header("accept-language")?.string()
+        loop.task { [self] in
+            do throws(AuthError) {
+                let page = ActionPage(
+                    query, accepted: languages, application: service.settings.applicationName, authorizedDomains: try await authorizedDomains(),
+                    isStrict: isStrict)
+                await serveAction(exchange, query, page, isPosted: isPosted)
+            } catch {
+                refuse(exchange, error)
+            }
+        }
+    }
+
+    private func serveAction(_ exchange: HTTPExchange, _ query: FormText, _ page: ActionPage, isPosted: Bool) async {
         guard let mode = query["mode"], let secret = query["oobCode"], (query["tenantId"] ?? "").utf8.count <= Self.parameterBytesMax,
             1...Self.parameterBytesMax ~= secret.utf8.count
         else { return showAction(exchange, page.refusal(page.texts.invalidLink), status: .badRequest) }
@@ -42,13 +53,11 @@ extension AuthenticationFrontEnd {
             clientAddress: "\(service.settings.proxies.customer(of: exchange))",
             links: LinkSource(
                 base: base(of: exchange), language: query["lang"] ?? exchange.header("accept-language")?.string(), key: query["apiKey"]))
-        loop.task { [self] in
-            do throws(AuthError) {
-                let answer = try await answer(call)
-                showAction(exchange, answer.page, status: answer.status)
-            } catch {
-                showAction(exchange, page.refusal(Self.reason(error, page.texts)), status: HTTPStatus(rawValue: error.status))
-            }
+        do throws(AuthError) {
+            let answer = try await answer(call)
+            showAction(exchange, answer.page, status: answer.status)
+        } catch {
+            showAction(exchange, page.refusal(Self.reason(error, page.texts)), status: HTTPStatus(rawValue: error.status))
         }
     }
 

@@ -20,12 +20,12 @@ extension AuthenticationFrontEnd {
 
     /// Refuses to make links with the host name of a request in production, unless it is a known one: a client could name another host, and have a
     /// victim's code sent there.
-    func requireOwnAddress(_ source: LinkSource) throws(AuthError) {
+    func requireOwnAddress(_ source: LinkSource) async throws(AuthError) {
         guard isStrict, service.settings.publicURL == nil else { return }
-        guard WebOrigin(of: source.base)?.isIn(service.settings.authorizedDomains) == true else {
+        guard WebOrigin(of: source.base)?.isIn(try await authorizedDomains()) == true else {
             throw AuthError(
                 "UNAUTHORIZED_DOMAIN",
-                "The host name of the request is not in auth.authorizedDomains of functions.json, and there is no auth.publicUrl.")
+                "The host name of the request is not one of the authorized domains, and there is no auth.publicUrl in functions.json.")
         }
     }
 
@@ -33,14 +33,14 @@ extension AuthenticationFrontEnd {
     /// made without the notice.
     ///
     /// - Parameter isNeeded: whether the request can change the e-mail of a user.
-    func recoveryLink(_ source: LinkSource, tenant: String, isNeeded: Bool) throws(AuthError) -> @Sendable (String) -> String {
-        if isNeeded { try requireOwnAddress(source) }
+    func recoveryLink(_ source: LinkSource, tenant: String, isNeeded: Bool) async throws(AuthError) -> @Sendable (String) -> String {
+        if isNeeded { try await requireOwnAddress(source) }
         return link(source, .RECOVER_EMAIL, tenant.isEmpty ? [:] : ["tenantId": tenant])
     }
 
     /// Makes the links by which an added second factor is removed. Refused as above.
-    func revertingLink(_ source: LinkSource, tenant: String) throws(AuthError) -> @Sendable (String) -> String {
-        try requireOwnAddress(source)
+    func revertingLink(_ source: LinkSource, tenant: String) async throws(AuthError) -> @Sendable (String) -> String {
+        try await requireOwnAddress(source)
         return link(source, .REVERT_SECOND_FACTOR_ADDITION, tenant.isEmpty ? [:] : ["tenantId": tenant])
     }
 
@@ -53,7 +53,7 @@ extension AuthenticationFrontEnd {
     /// Uses the code of a mail that verifies, changes or restores an e-mail, or removes a second factor.
     func apply(_ secret: String, tenant: String, _ source: LinkSource) async throws(AuthError) -> UserRecord {
         let code = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.code(secret, tenant: tenant) }
-        let link = try recoveryLink(source, tenant: tenant, isNeeded: code.purpose == .VERIFY_AND_CHANGE_EMAIL)
+        let link = try await recoveryLink(source, tenant: tenant, isNeeded: code.purpose == .VERIFY_AND_CHANGE_EMAIL)
         let applied = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.serving(nil, language: source.language) { store throws(AccountFailure) in
                 try store.applyCode(secret, tenant: tenant, recoveryLink: link)
@@ -87,12 +87,12 @@ extension AuthenticationFrontEnd {
         let purpose = try purpose(call)
         let returnsLink = try body.bool("returnOobLink") ?? false
         if returnsLink, !call.isAdministrator { throw AuthError("INSUFFICIENT_PERMISSION") }
-        let parameters = try linkParameters(call)
+        let parameters = try await linkParameters(call)
         let token = try await callerToken(call)
         let tenant = try call.namedTenant() ?? token?.tenant ?? ""
         let rules = try await rules(tenant)
         let (email, newEmail, uid, exists) = try await recipient(call, purpose, token, tenant, rules)
-        try requireOwnAddress(call.links)
+        try await requireOwnAddress(call.links)
         var all = parameters
         if !tenant.isEmpty { all["tenantId"] = tenant }
         let link = link(call.links, purpose, all)
@@ -124,19 +124,20 @@ extension AuthenticationFrontEnd {
     private static let addressBytesMax = 16_384
 
     /// The parameters that a link passes on to the application.
-    private func linkParameters(_ call: AuthCall) throws(AuthError) -> [String: String] {
+    private func linkParameters(_ call: AuthCall) async throws(AuthError) -> [String: String] {
         var parameters: [String: String] = [:]
+        let domains = try await authorizedDomains()
         if let text = try call.body.string("continueUrl"), !text.isEmpty || isStrict {
             guard text.utf8.count <= Self.addressBytesMax, let address = WebOrigin(of: text) else {
                 throw AuthError("INVALID_CONTINUE_URI", "((expected an absolute URI with valid scheme and host))")
             }
-            guard !isStrict || address.isIn(service.settings.authorizedDomains) else {
+            guard !isStrict || address.isIn(domains) else {
                 throw AuthError("UNAUTHORIZED_DOMAIN", "Domain not allowlisted by project")
             }
             parameters["continueUrl"] = text
         }
         if let domain = try call.body.text("linkDomain") {
-            guard service.settings.authorizedDomains.contains(domain), !domain.hasSuffix(".web.app"), !domain.hasSuffix(".firebaseapp.com") else {
+            guard domains.contains(domain), !domain.hasSuffix(".web.app"), !domain.hasSuffix(".firebaseapp.com") else {
                 throw AuthError(
                     "INVALID_HOSTING_LINK_DOMAIN",
                     "The provided hosting link domain is not configured in Firebase Hosting or is not owned by the current project. "

@@ -11,8 +11,12 @@ extension AuthenticationFrontEnd {
         case .get: stored = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.projectDocument() }
         case .patch:
             let (sent, mask, defaults) = (call.body.object, UpdateMask(call.query["updateMask"]), service.policy.projectDefaults)
+            let isStrict = isStrict
             stored = try await accounts.perform(on: loop) { store throws(AccountFailure) in
-                try store.changeProject { mask.apply(sent, to: &$0, defaults: defaults) }
+                let old = try store.projectDocument()
+                let changed = try store.changeProject { mask.apply(sent, to: &$0, defaults: defaults) }
+                try ConfigurationRules(isStrict: isStrict).check(changed, replacing: old)
+                return changed
             }
         default: throw Self.notFound
         }
@@ -52,9 +56,11 @@ extension AuthenticationFrontEnd {
         case .get:
             return tenant(id, try await accounts.read(on: loop) { store throws(AccountFailure) in try store.existingTenant(id) })
         case .patch:
-            let (sent, mask) = (call.body.object, UpdateMask(call.query["updateMask"]))
+            let (sent, mask, isStrict) = (call.body.object, UpdateMask(call.query["updateMask"]), isStrict)
             let stored = try await accounts.perform(on: loop) { store throws(AccountFailure) -> JSONObject in
-                let document = mask.apply(sent, to: try store.existingTenant(id), defaults: Self.tenantDefaults)
+                let old = try store.existingTenant(id)
+                let document = mask.apply(sent, to: old, defaults: Self.tenantDefaults)
+                try ConfigurationRules(isStrict: isStrict).check(document, replacing: old)
                 try store.setTenant(id, document)
                 return document
             }
@@ -70,8 +76,11 @@ extension AuthenticationFrontEnd {
         var document = Self.tenantDefaults
         for (name, value) in call.body.object where !value.isNull { document[name] = value }
         let id = Self.tenantID(try call.body.text("displayName"))
-        let made = document
-        try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.setTenant(id, made) }
+        let (made, isStrict) = (document, isStrict)
+        try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            try ConfigurationRules(isStrict: isStrict).check(made, replacing: Self.tenantDefaults)
+            try store.setTenant(id, made)
+        }
         return tenant(id, made)
     }
 

@@ -4,10 +4,12 @@ import HearthJSON
 
 /// Second factors.
 extension AuthenticationFrontEnd {
-    private func requireFactor(_ call: AuthCall, tenant: String, isMessage: Bool) async throws(AuthError) {
+    /// Refuses a kind of factor that is turned off. Returns the rules.
+    @discardableResult
+    private func requireFactor(_ call: AuthCall, tenant: String, isMessage: Bool) async throws(AuthError) -> SignInRules {
         let rules = try await rules(tenant)
         let isAllowed = isMessage ? rules.allowsMessageFactor : rules.allowsOneTimeCodes
-        guard !isAllowed else { return }
+        guard !isAllowed else { return rules }
         throw AuthError("OPERATION_NOT_ALLOWED", "\(isMessage ? "SMS" : "TOTP") based MFA not enabled.")
     }
 
@@ -27,16 +29,17 @@ extension AuthenticationFrontEnd {
                 ]
             ]
         }
-        try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: true)
+        let rules = try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: true)
         try await accounts.read(on: loop) { store throws(AccountFailure) in try store.requireEnroller(token, tenant: tenant) }
         guard let info = try call.body.body("phoneEnrollmentInfo") else {
             throw AuthError("INVALID_ARGUMENT", "((Missing phoneEnrollmentInfo.))")
         }
-        try await requirePerson(info, call)
         let phone = try info.text("phoneNumber")
+        let isForTests = phone.map { rules.testNumbers[$0] != nil } ?? false
+        if !isForTests { try await requirePerson(info, call) }
         // A missing number is refused before a function is asked about it.
         let code = try await message(
-            "MULTI_FACTOR_ENROLLMENT", to: phone ?? "", call, tenant: tenant ?? token.tenant
+            "MULTI_FACTOR_ENROLLMENT", to: phone ?? "", isForTests: isForTests, call, tenant: tenant ?? token.tenant
         ) { store throws(AccountFailure) in
             try store.startEnrolment(phone: phone, caller: token, tenant: tenant)
         }
@@ -49,7 +52,7 @@ extension AuthenticationFrontEnd {
         let tenant = try call.namedTenant()
         let name = try call.body.text("displayName")
         // No factor is added without the notice of it.
-        let link = try revertingLink(call.links, tenant: tenant ?? token.tenant)
+        let link = try await revertingLink(call.links, tenant: tenant ?? token.tenant)
         if let info = try call.body.body("totpVerificationInfo") {
             try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: false)
             let (session, code) = try session(info, code: "verificationCode")
@@ -96,11 +99,13 @@ extension AuthenticationFrontEnd {
         guard let id = try call.body.text("mfaEnrollmentId") else {
             throw AuthError("MISSING_MFA_ENROLLMENT_ID", "No second factor identifier is provided.")
         }
-        let phone = try await accounts.read(on: loop) { store throws(AccountFailure) in
+        let (phone, isForTests) = try await accounts.read(on: loop) { store throws(AccountFailure) in
             try store.secondFactorPhone(credential, factor: id, tenant: tenant)
         }
-        try await requirePerson(try call.body.body("phoneSignInInfo"), call)
-        let code = try await message("MULTI_FACTOR_SIGN_IN", to: phone, call, tenant: tenant) { store throws(AccountFailure) in
+        if !isForTests { try await requirePerson(try call.body.body("phoneSignInInfo"), call) }
+        let code = try await message(
+            "MULTI_FACTOR_SIGN_IN", to: phone, isForTests: isForTests, call, tenant: tenant
+        ) { store throws(AccountFailure) in
             try store.startSecondFactor(credential, factor: id, tenant: tenant)
         }
         try await send(code, call)

@@ -22,6 +22,7 @@ extension AuthenticationFrontEnd {
         default: break
         }
         guard call.method == .post else { throw Self.notFound }
+        try await requireApp(call)
         return .json(try await answerUser(call))
     }
 
@@ -163,6 +164,11 @@ extension AuthenticationFrontEnd {
         let rules = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.rules(of: tenant) }
         if rules.isDisabled { throw AuthError("PROJECT_DISABLED") }
         return rules
+    }
+
+    /// The hosts whose pages and links may be used: those of the configuration, which an administrator can change.
+    func authorizedDomains() async throws(AuthError) -> [String] {
+        try await rules("").authorizedDomains ?? service.settings.authorizedDomains
     }
 
     /// Hashes a password on another thread. Refused if too many wait for that, of all clients or of this one.

@@ -14,16 +14,28 @@ extension AuthenticationFrontEnd {
     func servePage(_ exchange: HTTPExchange, body: Span<UInt8>) {
         guard let kind = SignInPages.kind(exchange.path.string(), isStrict: isStrict) else { return refuse(exchange, Self.notFound) }
         if kind == .action { return serveAction(exchange, body: body) }
-        let domains = service.settings.authorizedDomains
         if kind == .handler, isStrict, exchange.method == .post { return leadBack(exchange, FormText(body.string())) }
         guard exchange.method == .get || exchange.method == .head else { return refuse(exchange, Self.notFound) }
-        let query = FormText(exchange.query.string())
-        if kind == .frame {
-            let ancestors = SignInPages.ancestors(authorizedDomains: domains, isStrict: isStrict)
-            let page = SignInPages.frame
-            return show(exchange, page, policy: page.policy(ancestors: ancestors, scripts: "https://apis.google.com"))
+        let text = exchange.query.string()
+        loop.task { [self] in
+            do throws(AuthError) {
+                let domains = try await authorizedDomains()
+                if kind == .frame { showFrame(exchange, domains) } else { showHandler(exchange, text, domains) }
+            } catch {
+                refuse(exchange, error)
+            }
         }
-        guard !isStrict || SignInPages.isPlain(exchange.query.string()) else { return refusePage(exchange, "a parameter is repeated") }
+    }
+
+    private func showFrame(_ exchange: HTTPExchange, _ domains: [String]) {
+        let ancestors = SignInPages.ancestors(authorizedDomains: domains, isStrict: isStrict)
+        let page = SignInPages.frame
+        show(exchange, page, policy: page.policy(ancestors: ancestors, scripts: "https://apis.google.com"))
+    }
+
+    private func showHandler(_ exchange: HTTPExchange, _ text: String, _ domains: [String]) {
+        let query = FormText(text)
+        guard !isStrict || SignInPages.isPlain(text) else { return refusePage(exchange, "a parameter is repeated") }
         // A provider's answer; its parameters are read by the script.
         let isAnswer = isStrict && query["providerId"] == nil
         let reason = SignInPages.refusal(

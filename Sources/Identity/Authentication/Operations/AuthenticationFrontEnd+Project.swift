@@ -4,16 +4,17 @@ import HearthJSON
 /// The configuration that clients read.
 extension AuthenticationFrontEnd {
     func projectForClients(_ call: AuthCall) async throws(AuthError) -> JSONValue {
-        [
-            "projectId": .string(service.policy.projectNumber),
-            "authorizedDomains": .array(service.settings.authorizedDomains.map { .string($0) }),
-        ]
+        let domains = try await authorizedDomains()
+        return ["projectId": .string(service.policy.projectNumber), "authorizedDomains": .array(domains.map { .string($0) })]
     }
 
+    /// The key with which a page shows a reCAPTCHA. In production there is none without `auth.recaptcha`: a made-up one would let the page show an
+    /// error of Google's, while text messages need no token then.
     func recaptchaParameters() -> JSONValue {
         if let key = service.settings.recaptchaSiteKey {
             return ["kind": "identitytoolkit#GetRecaptchaParamResponse", "recaptchaSiteKey": .string(key)]
         }
+        guard !isStrict else { return ["kind": "identitytoolkit#GetRecaptchaParamResponse"] }
         return [
             "kind": "identitytoolkit#GetRecaptchaParamResponse",
             "recaptchaStoken": "This-is-a-fake-token__Dont-send-this-to-the-Recaptcha-service__Auth-Emulator",

@@ -11,6 +11,8 @@ extension AuthenticationFrontEnd {
         let parent = "projects/\(service.policy.project)\(tenant.isEmpty ? "" : "/tenants/\(tenant)")/\(collection)"
         if call.path.operation == .standardProviders { return try standardProviders(call, parent) }
         let kind: AccountStore.ProviderKind = call.path.operation == .oauthProviders ? .oauth : .saml
+        // A configuration that nobody can sign in with would look like one that works. What an earlier version has stored can be read and deleted.
+        if kind == .saml, isStrict, call.method == .post || call.method == .patch { throw Self.hasNoSAML }
         guard let id = call.path.id else {
             switch call.method {
             case .get: return try await listProviders(call, kind, tenant, parent)
@@ -45,6 +47,8 @@ extension AuthenticationFrontEnd {
     private func configurations(_ kind: AccountStore.ProviderKind) -> [String: JSONObject] {
         kind == .oauth ? service.tools.providers.oidcConfigurations : [:]
     }
+
+    static let hasNoSAML = AuthError("OPERATION_NOT_ALLOWED", "Sign-in with SAML is not supported by this host.")
 
     private static let noConfiguration = AuthError("CONFIGURATION_NOT_FOUND", status: 404, statusName: "NOT_FOUND")
 

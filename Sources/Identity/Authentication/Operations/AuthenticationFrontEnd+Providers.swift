@@ -43,6 +43,7 @@ extension AuthenticationFrontEnd {
             let shown = requestURI.prefix { $0 != "?" && $0 != "#" }
             throw AuthError("INVALID_CREDENTIAL_OR_PROVIDER_ID", "Invalid IdP response/credential: \(shown)")
         }
+        if isStrict, provider.hasPrefix("saml.") { throw Self.hasNoSAML }
         let configuration = try await oidc(provider, tenant)
         let session = try call.body.text("sessionId")
         let result = await service.tools.providers.assertion(provider, parameters, sessionID: session, configuration: configuration)
@@ -141,7 +142,10 @@ extension AuthenticationFrontEnd {
     ) async throws(AuthError) -> JSONObject {
         guard let provider = try call.body.text("providerId") else { throw AuthError("MISSING_IDENTIFIER") }
         guard let parsed = WebOrigin(of: address) else { throw AuthError("INVALID_CONTINUE_URI") }
-        guard !isStrict || parsed.isIn(service.settings.authorizedDomains) else { throw AuthError("UNAUTHORIZED_DOMAIN") }
+        if isStrict {
+            guard parsed.isIn(try await authorizedDomains()) else { throw AuthError("UNAUTHORIZED_DOMAIN") }
+            guard !provider.hasPrefix("saml.") else { throw Self.hasNoSAML }
+        }
         // The emulator has no pages of providers: its own page is the only one.
         guard isStrict else { throw Self.notImplemented }
         let custom = try call.body.body("customParameter")?.object ?? JSONObject()

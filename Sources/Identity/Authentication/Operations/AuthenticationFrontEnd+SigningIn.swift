@@ -30,7 +30,7 @@ extension AuthenticationFrontEnd {
         new.email = email
         let hash = try await hash(password, for: call)
         new.passwordHash = hash
-        let (complete, link) = (new, try recoveryLink(call.links, tenant: place, isNeeded: token != nil))
+        let (complete, link) = (new, try await recoveryLink(call.links, tenant: place, isNeeded: token != nil))
         let signedIn = try await decided(call, method: "password") { store throws(AccountFailure) -> SignedIn in
             guard let token else { return try store.signUp(complete, tenant: place) }
             return try store.linkPassword(
@@ -58,14 +58,24 @@ extension AuthenticationFrontEnd {
         return fields
     }
 
+    /// Refusals of passwords end at a multiple of this time if hashes differ in their cost.
+    private static var refusalMilliseconds: UInt64 { 500 }
+
+    /// Waits until the time of a refusal tells nothing about the hash that was verified, or whether there was one.
+    private func evenOut(since begun: UInt64) async {
+        let passed = (EventLoop.monotonicNanoseconds() - begun) / 1_000_000
+        await loop.sleep(milliseconds: Self.refusalMilliseconds - passed % Self.refusalMilliseconds)
+    }
+
     func signInWithPassword(_ call: AuthCall) async throws(AuthError) -> JSONValue {
+        let begun = EventLoop.monotonicNanoseconds()
         let tenant = try call.tenant()
         let rules = try await rules(tenant)
         guard rules.allowsPassword else { throw AuthError("PASSWORD_LOGIN_DISABLED") }
         guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
         guard let password = try call.body.text("password") else { throw AuthError("MISSING_PASSWORD") }
         let address = call.address
-        let user = try await accounts.read(on: loop) { store throws(AccountFailure) in
+        let (user, hasForeignHashes) = try await accounts.read(on: loop) { store throws(AccountFailure) in
             try store.passwordUser(email: email, tenant: tenant, address: address)
         }
         if let user, user.isDisabled, !isStrict || !rules.protectsEmails { throw AuthError("USER_DISABLED") }
@@ -74,9 +84,11 @@ extension AuthenticationFrontEnd {
             try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.passwordFailed(email: email, tenant: tenant, address: address)
             }
+            if isStrict, hasForeignHashes, rules.protectsEmails { await evenOut(since: begun) }
             guard !rules.protectsEmails else { throw AuthError("INVALID_LOGIN_CREDENTIALS") }
             throw AuthError(user == nil ? "EMAIL_NOT_FOUND" : "INVALID_PASSWORD")
         }
+        try PasswordRules(rules.passwordPolicy)?.checkAtSignIn(password)
         let better = verdict.better
         let signedIn = try await decided(call, method: "password") { store throws(AccountFailure) in
             try store.passwordSucceeded(user.uid, hash: hash, better: better, email: email, tenant: tenant, address: address)
@@ -95,7 +107,7 @@ extension AuthenticationFrontEnd {
         guard try await rules(tenant).allowsEmailLink else { throw AuthError("OPERATION_NOT_ALLOWED") }
         guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
         guard let code = try call.body.text("oobCode") else { throw AuthError("MISSING_OOB_CODE") }
-        let link = try recoveryLink(call.links, tenant: tenant, isNeeded: token != nil)
+        let link = try await recoveryLink(call.links, tenant: tenant, isNeeded: token != nil)
         let signedIn = try await decided(call, method: "emailLink") { store throws(AccountFailure) in
             try store.signIn(emailCode: code, email: email, tenant: tenant, caller: token, recoveryLink: link)
         }

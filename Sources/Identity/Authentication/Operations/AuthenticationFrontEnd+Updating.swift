@@ -30,7 +30,7 @@ extension AuthenticationFrontEnd {
         }
         let place = tenant ?? token.tenant
         let mayChangeEmail = change.email != nil || change.removesSignIn
-        let (final, link) = (change, try recoveryLink(call.links, tenant: place, isNeeded: mayChangeEmail))
+        let (final, link) = (change, try await recoveryLink(call.links, tenant: place, isNeeded: mayChangeEmail))
         let signedIn = try await perform(for: call) { store throws(AccountFailure) in
             try store.update(final, caller: token, tenant: tenant, recoveryLink: link)
         }

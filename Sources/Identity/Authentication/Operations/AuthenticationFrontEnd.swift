@@ -65,7 +65,8 @@ public final class AuthenticationFrontEnd {
             address: "\(service.settings.proxies.customer(of: exchange))",
             client: service.settings.proxies.client(of: exchange).map { "\($0)" }, userAgent: exchange.header("user-agent")?.string(),
             base: base(of: exchange),
-            language: exchange.header("x-firebase-locale")?.string() ?? exchange.header("accept-language")?.string())
+            language: exchange.header("x-firebase-locale")?.string() ?? exchange.header("accept-language")?.string(),
+            appCheckToken: service.tools.apps == nil ? nil : exchange.header("x-firebase-appcheck")?.array())
     }
 
     /// The address of this host in links.

@@ -173,6 +173,8 @@ enum SignInScript {
           }
           const path = '/identitytoolkit.googleapis.com/v1/accounts:createAuthUri?key=' + encodeURIComponent(entry.apiKey);
           const headers = { 'Content-Type': 'application/json' };
+          // The App Check token of the page that opened this one.
+          if (fragment.get('fac')) headers['X-Firebase-AppCheck'] = fragment.get('fac');
           const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
           const page = await answer.json();
           if (!answer.ok) return refuse(entry, page.error && page.error.message);

@@ -21,6 +21,8 @@ struct AuthCall {
     var base: String
     /// The language that the client prefers.
     var language: String?
+    /// The App Check token; nil if the request has none, or none is needed.
+    var appCheckToken: [UInt8]?
 
     /// The tenant of the path, or of the body; nil if the request names none.
     func namedTenant() throws(AuthError) -> String? {

@@ -53,6 +53,8 @@ public struct AuthenticationTools: Sendable {
     public var customTokens: HostTokenAccount?
     /// Verifies credentials of identity providers.
     public var providers: ProviderDirectory
+    /// Verifies the apps of clients; nil if requests of all programs are answered.
+    public var apps: AppRequirement?
     /// The functions that sign-ups, sign-ins and messages wait for.
     public var functions = BlockingCaller.none
     /// Asks whether a token of reCAPTCHA is right; nil if it cannot be found out.
@@ -73,6 +75,23 @@ public struct AuthenticationTools: Sendable {
         self.document = document
         self.providers = providers
         self.send = send
+    }
+}
+
+/// The App Check tokens that requests of clients need.
+public struct AppRequirement: Sendable {
+    /// Verifies tokens.
+    public var tokens: TokenVerifier
+    /// Whether requests without a valid token are refused; otherwise they are only reported.
+    public var isEnforced: Bool
+    /// Called with the reason why a request has no valid token.
+    public var report: @Sendable (String) -> Void
+
+    /// A requirement.
+    public init(tokens: TokenVerifier, isEnforced: Bool, report: @escaping @Sendable (String) -> Void) {
+        self.tokens = tokens
+        self.isEnforced = isEnforced
+        self.report = report
     }
 }
 

@@ -43,6 +43,13 @@ private func refusal(_ body: () async throws -> Void) async throws -> FirebaseAu
             #expect(try await auth.createCustomToken("bob", claims: ["a": 1]).split(separator: ".").count == 2)
             #expect(try await refusal { _ = try await auth.verifyIDToken("x") } == .argumentError)
             #expect(try await refusal { _ = try await auth.tenant("none").getUser("bob") } == .tenantNotFound)
+            let provider = OIDCProviderConfig(providerID: "oidc.work", clientID: "c", issuer: "https://id.example.org", enabled: true)
+            #expect(try await auth.tenant(tenant.id).createProviderConfig(provider).clientID == "c")
+            #expect(try await refusal { _ = try await auth.getProviderConfig("oidc.work") } == .configurationNotFound)
+            #expect(try await auth.tenant(tenant.id).listProviderConfigs().providers.map(\.providerID) == ["oidc.work"])
+            let rules = AuthRules(passwordPolicy: AuthPasswordPolicy(isEnforced: true, minLength: 8), testPhoneNumbers: ["+15555550100": "123456"])
+            #expect(try await auth.updateProjectConfig(AuthProjectRequest(rules: rules)).rules == rules)
+            #expect(try await auth.getProjectConfig().authorizedDomains == ["localhost", "127.0.0.1"])
         }
     }
 }
