@@ -17,7 +17,7 @@ public struct Notice: Sendable, Equatable {
             switch self {
             case .textMessage: "%CODE%"
             case .signInAdded: "%FACTOR%"
-            case .passwordReset, .verifyEmail, .signIn, .changeEmail, .recoverEmail, .secondFactorAdded: "%LINK%"
+            case .passwordReset, .verifyEmail, .signIn, .changeEmail, .recoverEmail, .emailRemoved, .secondFactorAdded: "%LINK%"
             }
         }
     }

@@ -75,7 +75,7 @@ extension Notice {
                 case .VERIFY_EMAIL: .verifyEmail
                 case .EMAIL_SIGNIN: .signIn
                 case .VERIFY_AND_CHANGE_EMAIL: .changeEmail
-                case .RECOVER_EMAIL: code.newEmail == nil ? .emailRemoved : .recoverEmail
+                case .RECOVER_EMAIL: .recoverEmail
                 case .REVERT_SECOND_FACTOR_ADDITION: .secondFactorAdded
                 }
             // The new address proves that it exists; every other mail goes to the address of the account.
@@ -84,11 +84,11 @@ extension Notice {
         case .notice(let notice, _):
             let kind: Kind =
                 switch notice.kind {
-                case .emailChanged: .recoverEmail
+                case .emailChanged: notice.newEmail == nil ? .emailRemoved : .recoverEmail
                 case .factorAdded: .secondFactorAdded
                 case .signInAdded: .signInAdded
                 }
-            self.init(kind, to: notice.email, secret: notice.link ?? "", newEmail: notice.newEmail ?? "-", languages: notice.language)
+            self.init(kind, to: notice.email, secret: notice.link ?? "", newEmail: notice.newEmail, languages: notice.language)
             factor = notice.label
         }
     }

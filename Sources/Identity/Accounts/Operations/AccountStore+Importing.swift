@@ -36,7 +36,7 @@ extension AccountStore {
         }
         endFormerTokens(of: &user)
         try run("DELETE FROM session WHERE tenant = ?1 AND uid = ?2", .text(user.tenant), .text(user.uid))
-        try removeSecrets(of: old, withNotices: true)
+        try removeSecrets(of: old, keeping: .none)
         try putWithLinks(user)
     }
 
