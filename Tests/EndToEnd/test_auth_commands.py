@@ -328,7 +328,10 @@ def test_a_complete_export(identity, hearth):
     assert hearth.result('auth:export', 'all.json', '--all-fields')['incomplete'] == none
     identity.empty()
     hearth.succeeds('auth:import', 'all.json')
-    assert hearth.result('auth:get', 'ada') == before
+    after = hearth.result('auth:get', 'ada')
+    # In production, tokens of a former user with the uid end with the import.
+    assert int(after.pop('validSince')) >= int(before.pop('validSince'))
+    assert after == before
 
 
 def test_refused_users_are_told_with_line_and_reason(identity, hearth):
