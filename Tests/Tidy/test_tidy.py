@@ -181,9 +181,9 @@ def test_scripts_are_strict_and_can_be_run():
         subprocess.run(['bash', '-n', ROOT / name], check=True)
 
 
-FUZZ_TARGETS = ['Build', 'Configuration', 'Context', 'Frames', 'HTTP', 'Import', 'JSON', 'Logs', 'Outbox', 'RelaxedJSON', 'REST', 'Rules', 'Trace',
-                'Tree', 'Messaging', 'WebSocket', 'Live', 'CBOR', 'Passwords', 'IdentityProviders', 'Users', 'BlockingAnswer',
-                'Tokens', 'Authentication', 'Multipart']
+FUZZ_TARGETS = ['Build', 'Configuration', 'Context', 'Frames', 'HTTP', 'HTTP2', 'Import', 'JSON', 'Logs', 'Outbox', 'RelaxedJSON', 'REST', 'Rules',
+                'Trace', 'Tree', 'Messaging', 'WebSocket', 'Live', 'CBOR', 'Passwords', 'IdentityProviders', 'Users', 'BlockingAnswer', 'Tokens',
+                'Authentication', 'Multipart', 'Schedules']
 
 
 @pytest.mark.parametrize('target', FUZZ_TARGETS)

@@ -57,11 +57,13 @@ extension Stream {
             return
         }
         guard inFlight.isEmpty else { return countPending() }
+        let hasMore = asksBeforeFlush && state == .open && handler?.streamWillFlush(self) == true
         if let tls { seal(tls) }
         if !outbox.isEmpty { writeOutbox() }
         if charge.bytes != 0 { countPending() }
         if state == .finishing, inFlight.isEmpty { shutdown() }
         reportDrain()
+        if hasMore, inFlight.isEmpty { queueFlush() }
     }
 
     private func seal(_ tls: TLSSession) {
@@ -137,7 +139,7 @@ extension Stream {
         }
         if status < 0 {
             fail(LoopError(code: status, operation: "write"))
-        } else if outbox.isEmpty, state == .open {
+        } else if outbox.isEmpty, state == .open, !asksBeforeFlush {
             reportDrain()
         } else {
             queueFlush()

@@ -17,11 +17,18 @@ public protocol StreamHandler: AnyObject {
     func stream(_ stream: Stream, didFail error: LoopError)
     /// The last call, exactly once for every stream.
     func streamDidClose(_ stream: Stream)
+    /// The outbox is about to be sent, and the kernel has taken everything before it. Called if ``Stream/asksBeforeFlush``.
+    ///
+    /// - Returns: whether more would be appended if asked again.
+    func streamWillFlush(_ stream: Stream) -> Bool
     /// The charge for bytes that the peer has not taken; requested when the first such bytes exist.
     func memory(for stream: Stream) -> MemoryCharge
 }
 
 extension StreamHandler {
+    /// Nothing waits for the moment before the outbox is sent.
+    public func streamWillFlush(_ stream: Stream) -> Bool { false }
+
     /// A charge that counts nothing.
     public func memory(for stream: Stream) -> MemoryCharge { MemoryCharge() }
 }
@@ -46,6 +53,9 @@ public final class Stream {
     public var yielding = Yielding.never
     /// The number of queued bytes from which on ``isCongested`` is true. The low watermark is a quarter of it.
     public var highWatermark = 64 * 1024
+
+    /// Whether the handler can append to the outbox just before it is sent.
+    public var asksBeforeFlush = false
 
     let handle: UnsafeMutablePointer<uv_stream_t>
     var inFlight = ByteBuffer()
@@ -136,6 +146,9 @@ public final class Stream {
 
     /// Whether the stream uses TLS.
     public var isTLS: Bool { tls != nil }
+
+    /// Whether the peer and this side have agreed on HTTP/2 in the TLS handshake.
+    public var hasAgreedOnHTTP2: Bool { tls?.hasAgreedOnHTTP2 ?? false }
 
     /// Sets the address of a peer that the socket itself does not know.
     public func setPeerAddress(_ address: String) { peerAddress = address }

@@ -43,8 +43,8 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
 
 /// The TLS configuration of a server: a certificate chain and its private key, read from PEM files.
 ///
-/// Versions 1.2 and 1.3 with forward-secret AEAD ciphers, ALPN `http/1.1`, session tickets, no renegotiation, no compression. The server
-/// name that clients request (SNI) is ignored: there is one certificate. One context may serve all loops.
+/// Versions 1.2 and 1.3 with forward-secret AEAD ciphers, ALPN `http/1.1` and, if wanted, `h2`, session tickets, no renegotiation, no compression.
+/// The server name that clients request (SNI) is ignored: there is one certificate. One context may serve all loops.
 public final class TLSContext: @unchecked Sendable {
     // Unchecked: OpenSSL's context does not change once it is made, and OpenSSL counts its users.
 
@@ -56,16 +56,17 @@ public final class TLSContext: @unchecked Sendable {
 
     /// Reads both files. Blocks.
     ///
+    /// - Parameter offersHTTP2: whether clients that offer HTTP/2 get it.
     /// - Throws: `TLSError` naming the file that is unreadable, is not PEM, is encrypted, or does not match.
-    public init(certificateFile: String, keyFile: String) throws(TLSError) {
+    public init(certificateFile: String, keyFile: String, offersHTTP2: Bool = false) throws(TLSError) {
         self.certificateFile = certificateFile
         self.keyFile = keyFile
-        self.handle = try Self.load(certificateFile: certificateFile, keyFile: keyFile)
+        self.handle = try Self.load(certificateFile: certificateFile, keyFile: keyFile, offersHTTP2)
     }
 
     deinit { SSL_CTX_free(handle) }
 
-    private static func load(certificateFile: String, keyFile: String) throws(TLSError) -> OpaquePointer {
+    private static func load(certificateFile: String, keyFile: String, _ offersHTTP2: Bool) throws(TLSError) -> OpaquePointer {
         try requireReadable(certificateFile, as: "certificate")
         try requireReadable(keyFile, as: "private key")
         guard let context = SSL_CTX_new(TLS_method()) else {
@@ -73,6 +74,11 @@ public final class TLSContext: @unchecked Sendable {
         }
         do throws(TLSError) {
             try harden(context)
+            if offersHTTP2 {
+                SSL_CTX_set_alpn_select_cb(context, selectNewestProtocol, nil)
+            } else {
+                SSL_CTX_set_alpn_select_cb(context, selectOldProtocol, nil)
+            }
             try use(certificateFile, keyFile, in: context)
         } catch {
             SSL_CTX_free(context)
@@ -98,7 +104,6 @@ public final class TLSContext: @unchecked Sendable {
         // Idle connections free their record buffers; partial writes queue one record at a time.
         hearth_ssl_ctx_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE))
         hearth_ssl_ctx_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
-        SSL_CTX_set_alpn_select_cb(context, selectProtocol, nil)
         // Without this OpenSSL would ask for a passphrase on the terminal.
         SSL_CTX_set_default_passwd_cb(context) { _, _, _, wasAsked in
             wasAsked?.assumingMemoryBound(to: Bool.self).pointee = true
@@ -148,24 +153,43 @@ public final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// Selects `http/1.1` if the client offers it, and refuses a client that offers only other protocols (RFC 7301 section 3.2).
-private func selectProtocol(
-    _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
-    _ chosenLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32,
-    _: UnsafeMutableRawPointer?
+/// Selects `h2` if the client offers it, otherwise `http/1.1`.
+private func selectNewestProtocol(
+    _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ chosenLength: UnsafeMutablePointer<UInt8>?,
+    _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32, _: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_NOACK }
-    let wanted: StaticString = "http/1.1"
+    let bytes = UnsafeBufferPointer(start: offered, count: Int(offeredLength))
+    let isFound = select("h2", bytes, chosen, chosenLength) || select("http/1.1", bytes, chosen, chosenLength)
+    return isFound ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL
+}
+
+/// Selects `http/1.1` if the client offers it.
+private func selectOldProtocol(
+    _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ chosenLength: UnsafeMutablePointer<UInt8>?,
+    _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32, _: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_NOACK }
+    let isFound = select("http/1.1", UnsafeBufferPointer(start: offered, count: Int(offeredLength)), chosen, chosenLength)
+    return isFound ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL
+}
+
+/// Selects `wanted` if it is offered. A client that offers only other protocols is refused (RFC 7301 section 3.2).
+private func select(
+    _ wanted: StaticString, _ offered: UnsafeBufferPointer<UInt8>, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
+    _ chosenLength: UnsafeMutablePointer<UInt8>
+) -> Bool {
+    guard let base = offered.baseAddress else { return false }
     var index = 0
-    while index < Int(offeredLength) {
+    while index < offered.count {
         let length = Int(offered[index])
-        guard index + 1 + length <= Int(offeredLength) else { break }
-        if length == wanted.utf8CodeUnitCount, memcmp(offered + index + 1, wanted.utf8Start, length) == 0 {
-            chosen.pointee = offered + index + 1
+        guard index + 1 + length <= offered.count else { break }
+        if length == wanted.utf8CodeUnitCount, memcmp(base + index + 1, wanted.utf8Start, length) == 0 {
+            chosen.pointee = base + index + 1
             chosenLength.pointee = UInt8(length)
-            return SSL_TLSEXT_ERR_OK
+            return true
         }
         index += 1 + length
     }
-    return SSL_TLSEXT_ERR_ALERT_FATAL
+    return false
 }

@@ -43,6 +43,14 @@ final class TLSSession {
     /// Whether the handshake is complete.
     var isHandshaken: Bool { SSL_is_init_finished(handle) == 1 }
 
+    /// Whether the peers have agreed on HTTP/2 (RFC 9113 section 3.2).
+    var hasAgreedOnHTTP2: Bool {
+        var name: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        SSL_get0_alpn_selected(handle, &name, &length)
+        return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
+    }
+
     /// Whether `takeHandshakeOutput` has output.
     var hasHandshakeOutput: Bool { !wire.pointee.output.isEmpty }
 

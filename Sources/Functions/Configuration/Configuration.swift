@@ -68,6 +68,20 @@ public struct ServerSettings: Sendable, Equatable {
     public var trustedProxies: [String]
     /// Limits of size and time for clients.
     public var limits: ServerLimits
+    /// HTTP/2.
+    public var http2: HTTP2Settings
+}
+
+/// HTTP/2, and limits for its connections.
+public struct HTTP2Settings: Sendable, Equatable {
+    /// Whether clients that ask for HTTP/2 get it.
+    public var isEnabled: Bool
+    /// Unfinished requests of one connection.
+    public var streamsMax: Int
+    /// Bytes of a body that a client may send before the host has taken them.
+    public var windowBytes: Int
+    /// Requests that a client may cancel at once.
+    public var resetsMax: Int
 }
 
 /// Paths of two PEM files.

@@ -53,6 +53,7 @@ struct ConfigurationReader {
 
     private mutating func server(_ field: Field) -> ServerSettings {
         let limits = field["limits"]
+        let http2 = field["http2"]
         let tls = field["tls"]
         var tlsSettings: TLSSettings?
         if tls.isPresent, let certificate = file(tls["certificate"]), let key = secretFile(tls["key"]) {
@@ -71,7 +72,12 @@ struct ConfigurationReader {
                 bodyBytes: limits["bodyBytes"].int,
                 headerSeconds: limits["headerSeconds"].double,
                 bodySeconds: limits["bodySeconds"].double,
-                idleSeconds: limits["idleSeconds"].double))
+                idleSeconds: limits["idleSeconds"].double),
+            http2: HTTP2Settings(
+                isEnabled: http2["enabled"].bool,
+                streamsMax: http2["streamsMax"].int,
+                windowBytes: http2["windowBytes"].int,
+                resetsMax: http2["resetsMax"].int))
     }
 
     private mutating func plugins(_ field: Field) -> [PluginSettings] {

@@ -139,7 +139,7 @@ struct RefusalCase: CustomTestStringConvertible, Sendable {
         .init("version with two digits", "GET / HTTP/1.10\r\nHost: a\r\n\r\n"),
         .init("version in lower case", "GET / http/1.1\r\nHost: a\r\n\r\n"),
         .init("other protocol", "GET / RTSP/1.0\r\nHost: a\r\n\r\n"),
-        .init("preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+        .init("almost the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n", 505),
     ]
 
     static let hosts: [RefusalCase] = [

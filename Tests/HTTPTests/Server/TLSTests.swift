@@ -76,7 +76,10 @@ func run(_ arguments: String...) throws -> (status: Int32, text: String) {
         }
     }
 
-    @Test(arguments: [("http/1.1", "ALPN protocol: http/1.1"), ("h2,http/1.1", "ALPN protocol: http/1.1"), ("h2", "no application protocol")])
+    @Test(arguments: [
+        ("http/1.1", "ALPN protocol: http/1.1"), ("h2,http/1.1", "ALPN protocol: h2"), ("http/1.1,h2", "ALPN protocol: h2"),
+        ("h2", "ALPN protocol: h2"), ("h3", "no application protocol"),
+    ])
     func protocolIsNegotiated(_ offer: String, _ outcome: String) throws {
         try withServer { _, server in
             let answer = try run("openssl", "s_client", "-connect", "127.0.0.1:\(server.port)", "-alpn", offer)

@@ -25,13 +25,14 @@ final class TestServer: @unchecked Sendable {
         let log = self.log
         let (started, port) = (EventLog(), Box(0))
         let made = Box<(HTTPServer, Listener, TestRoutes)?>(nil)
-        let tls = Box(certificate.flatMap { try? TLSContext(certificateFile: $0.certificate, keyFile: $0.key) })
+        let tls = Box(certificate.flatMap { try? TLSContext(certificateFile: $0.certificate, keyFile: $0.key, offersHTTP2: true) })
         self.tls = tls
         self.certificate = certificate
         let loop = thread.loop
         loop.post {
             let routes = TestRoutes(loop: loop, log: log)
             let server = HTTPServer(loop: loop, limits: limits, handler: routes)
+            server.offerHTTP2()
             if let listener = try? Listener.tcp(
                 loop: loop, host: "127.0.0.1", port: 0, accept: { server.accept($0, tls: tls.value) })
             {
@@ -70,7 +71,7 @@ final class TestServer: @unchecked Sendable {
     func reloadTLS() -> TLSError.Kind? {
         guard let certificate else { return nil }
         do throws(TLSError) {
-            let context = try TLSContext(certificateFile: certificate.certificate, keyFile: certificate.key)
+            let context = try TLSContext(certificateFile: certificate.certificate, keyFile: certificate.key, offersHTTP2: true)
             _ = onLoop { [tls] _, _ in tls.value = context }
             return nil
         } catch { return error.kind }

@@ -4,6 +4,8 @@ struct BodyIntake {
         case none
         case length(remaining: Int)
         case chunked(ChunkDecoder)
+        /// The frames of HTTP/2 say where the body ends.
+        case framed(isComplete: Bool)
     }
 
     enum Sink {
@@ -39,6 +41,12 @@ struct BodyIntake {
         awaitsContinue = hasBody && head.expectation == .continueFirst
     }
 
+    /// The body of a stream of HTTP/2.
+    init(_ head: borrowing RequestHead, isComplete: Bool) {
+        if !isComplete { framing = .framed(isComplete: false) }
+        awaitsContinue = hasBody && head.expectation == .continueFirst
+    }
+
     var hasBody: Bool {
         if case .none = framing { false } else { true }
     }
@@ -48,6 +56,7 @@ struct BodyIntake {
         case .none: true
         case .length(let remaining): remaining == 0
         case .chunked(let decoder): decoder.isComplete
+        case .framed(let isComplete): isComplete
         }
     }
 
@@ -57,6 +66,7 @@ struct BodyIntake {
         case .none: true
         case .length(let remaining): !awaitsContinue && remaining <= limit
         case .chunked(let decoder): decoder.isComplete
+        case .framed(let isComplete): isComplete
         }
     }
 }

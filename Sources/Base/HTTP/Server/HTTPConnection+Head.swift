@@ -53,19 +53,12 @@ extension HTTPConnection {
         }
         exchange.intake = BodyIntake(exchange.head)
         phase = exchange.intake.hasBody ? .body : .answering
-        if let refusal = unmet(exchange) {
+        if let refusal = exchange.unmetRequirement {
             refuse(refusal, exchange)
             return count
         }
         let plan = server.handler.head(exchange)
         guard self.exchange === exchange else { return count }
         return count + begin(plan, exchange, UnsafeBufferPointer(rebasing: bytes[count...]))
-    }
-
-    /// A requirement of a well-formed head that the server does not support.
-    private func unmet(_ exchange: HTTPExchange) -> HTTPRefusal? {
-        if exchange.head.expectation == .unknown { return .unknownExpectation }
-        guard exchange.intake.hasBody else { return nil }
-        return exchange.head.contentCoding == .unknown ? .unknownCoding : nil
     }
 }

@@ -7,6 +7,8 @@ import EventLoop
 /// backlog nor an exchange.
 final class HTTPConnection: StreamHandler {
     enum Phase {
+        /// The client has not yet shown which protocol it speaks.
+        case fresh
         /// Between requests.
         case idle
         /// A head has begun to arrive.
@@ -26,10 +28,10 @@ final class HTTPConnection: StreamHandler {
     let server: HTTPServer
     /// Its index in the server's list.
     var index = 0
-    var phase = Phase.idle
+    var phase: Phase
     var exchange: HTTPExchange?
     /// The protocol that took the connection over; nil for HTTP.
-    private var upgraded: (any UpgradedProtocol)?
+    private(set) var upgraded: (any UpgradedProtocol)?
     var backlog = ByteBuffer()
     var scan = HeadScan()
     var hasSkippedBlankLine = false
@@ -59,6 +61,7 @@ final class HTTPConnection: StreamHandler {
     init(_ stream: Stream, _ server: HTTPServer) {
         self.stream = stream
         self.server = server
+        phase = server.alternative == nil ? .idle : .fresh
         phaseSince = stream.loop.nowMilliseconds
         stream.yielding = .asNewcomer
     }
@@ -80,6 +83,8 @@ final class HTTPConnection: StreamHandler {
         }
         if upgraded != nil { countWaiting() }
     }
+
+    func streamWillFlush(_ stream: Stream) -> Bool { upgraded?.fillOutbox() ?? false }
 
     func memory(for stream: Stream) -> MemoryCharge { MemoryCharge(server.memory.answers, memoryShare) }
 
@@ -137,6 +142,8 @@ final class HTTPConnection: StreamHandler {
         while true {
             let rest = UnsafeBufferPointer(rebasing: input[used...])
             switch phase {
+            case .fresh:
+                guard !isHeld, !rest.isEmpty, chooseProtocol(rest) else { return used }
             case .idle, .head:
                 if isHeld { return used }
                 // Start no further request of a client that does not read its answers.
@@ -162,6 +169,27 @@ final class HTTPConnection: StreamHandler {
         }
     }
 
+    /// Decides from the first bytes, or by what was agreed on for TLS, which protocol the client speaks.
+    ///
+    /// - Returns: false if more bytes are needed.
+    private func chooseProtocol(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        phase = .idle
+        guard let alternative = server.alternative else { return true }
+        if stream.isTLS {
+            guard stream.hasAgreedOnHTTP2 else { return true }
+        } else {
+            let preface = alternative.preface
+            for index in 0..<min(bytes.count, preface.utf8CodeUnitCount) where bytes[index] != preface.utf8Start[index] { return true }
+            guard bytes.count >= preface.utf8CodeUnitCount else {
+                phase = .fresh
+                return false
+            }
+        }
+        phase = .upgraded
+        upgraded = alternative.start(on: self)
+        return true
+    }
+
     /// Bytes that the client may leave unread before it gets no more; 0 while the budget for answers is exhausted.
     private var answerBytesMax: Int { server.memory.answers.isFull ? 0 : stream.highWatermark }
 
@@ -171,7 +199,7 @@ final class HTTPConnection: StreamHandler {
         if isHeld { return stream.pauseReading() }
         // A head has to be whole to be used; data after a request can wait with the client.
         let room =
-            phase == .head
+            phase == .head || phase == .fresh
             ? max(server.limits.headBytesMax, server.limits.pipelinedBytesMax)
             : server.memory.requests.isFull ? 0 : server.limits.pipelinedBytesMax
         if phase == .closing || backlog.count <= room {
@@ -303,7 +331,9 @@ final class HTTPConnection: StreamHandler {
         case .idle:
             let patience = hasAnswered ? limits.idleTimeoutMilliseconds : limits.headTimeoutMilliseconds
             if pending == 0, elapsed >= (server.isDraining ? min(patience, Self.drainingIdleMilliseconds) : patience) { beginClosing() }
-        case .head:
+        case .fresh where backlog.isEmpty:
+            if elapsed >= limits.headTimeoutMilliseconds || server.isDraining && elapsed >= Self.drainingIdleMilliseconds { beginClosing() }
+        case .fresh, .head:
             if elapsed >= limits.headTimeoutMilliseconds { refuse(.headTooSlow, nil) }
         case .body:
             if elapsed >= bodyPatience { checkBody() }

@@ -15,7 +15,8 @@ extension HTTPExchange {
     ///
     /// - Parameter fields: adds header fields; the server sets `Date`, `Content-Length` and `Connection`.
     public func respond(_ status: HTTPStatus, body: Span<UInt8>, fields: (ResponseHead) -> Void = { _ in }) {
-        guard state == .waiting, let connection else { return }
+        guard state == .waiting else { return }
+        guard let connection else { return carry(status, body: body, fields: fields) }
         writeStatusLine(status, connection)
         finish(connection, status.isBodyless ? nil : body.count, fields)
         if method != .head, !status.isBodyless { connection.stream.outbox.append(body) }
@@ -54,7 +55,10 @@ extension HTTPExchange {
     ///   - opening: sent before `body`, as a part of the body.
     ///   - closing: sent after it.
     public func respond(prebuiltHead: StaticString, opening: StaticString = "", body: Span<UInt8>, closing: StaticString = "") {
-        guard state == .waiting, let connection else { return }
+        guard state == .waiting else { return }
+        guard let connection else {
+            return carry(prebuiltHead.statusOfHead, prebuiltHead: prebuiltHead, opening: opening, body: body, closing: closing)
+        }
         connection.server.figures.count(prebuiltHead: prebuiltHead)
         let isClosing = !connection.keepsAlive(after: self)
         let sendsKeepAlive = !isClosing && minorVersion == 0
@@ -84,7 +88,8 @@ extension HTTPExchange {
 
     /// Answers with a prepared head, the fields that `fields` adds, and the server's own fields.
     public func respond(prebuiltHead: StaticString, body: Span<UInt8>, fields: (ResponseHead) -> Void) {
-        guard state == .waiting, let connection else { return }
+        guard state == .waiting else { return }
+        guard let connection else { return carry(prebuiltHead.statusOfHead, prebuiltHead: prebuiltHead, body: body, fields: fields) }
         connection.server.figures.count(prebuiltHead: prebuiltHead)
         connection.stream.outbox.append(prebuiltHead)
         finish(connection, body.count, fields)
@@ -101,7 +106,8 @@ extension HTTPExchange {
     public func startResponse(
         _ status: HTTPStatus, contentLength: Int? = nil, fields: (ResponseHead) -> Void = { _ in }
     ) {
-        guard state == .waiting, let connection else { return }
+        guard state == .waiting else { return }
+        guard let connection else { return carryStart(status, contentLength: contentLength, fields: fields) }
         writeStatusLine(status, connection)
         start(connection, status.isBodyless ? nil : contentLength, isBodyless: status.isBodyless, fields)
     }
@@ -110,7 +116,10 @@ extension HTTPExchange {
     public func startResponse(
         prebuiltHead: StaticString, contentLength: Int? = nil, fields: (ResponseHead) -> Void = { _ in }
     ) {
-        guard state == .waiting, let connection else { return }
+        guard state == .waiting else { return }
+        guard let connection else {
+            return carryStart(prebuiltHead.statusOfHead, prebuiltHead: prebuiltHead, contentLength: contentLength, fields: fields)
+        }
         connection.server.figures.count(prebuiltHead: prebuiltHead)
         connection.stream.outbox.append(prebuiltHead)
         start(connection, contentLength, isBodyless: false, fields)
@@ -121,7 +130,8 @@ extension HTTPExchange {
     /// - Returns: whether to continue now. The piece is taken in any case, unless the client has left.
     @discardableResult
     public func write(_ bytes: Span<UInt8>) -> HTTPFlow {
-        guard let connection, state != .finished, state != .waiting else { return .closed }
+        guard state != .finished, state != .waiting else { return .closed }
+        guard let connection else { return carryPiece(bytes) }
         let stream = connection.stream
         switch state {
         case .fixed(let remaining):
@@ -140,9 +150,10 @@ extension HTTPExchange {
         return stream.isCongested ? .congested : .ready
     }
 
-    /// Ends the answer. If it is shorter than its Content-Length, the connection is closed, so that the client can tell.
+    /// Ends the answer. If it is shorter than its Content-Length, the connection is closed or the stream reset, so that the client can tell.
     public func end() {
-        guard let connection, state != .finished, state != .waiting else { return }
+        guard state != .finished, state != .waiting else { return }
+        guard let connection else { return carryEnd() }
         switch state {
         case .chunked: connection.stream.outbox.append("0\r\n\r\n")
         case .fixed(let remaining) where remaining > 0: connection.closesAfterAnswer = true
@@ -151,11 +162,12 @@ extension HTTPExchange {
         end(connection)
     }
 
-    /// Closes the connection because the answer cannot be completed: the client must not take the part it has for the whole.
+    /// Closes the connection, or resets the stream of HTTP/2, because the answer cannot be completed: the client must not take the part it has
+    /// for the whole.
     public func abort() {
-        guard let connection, state != .finished else { return }
+        guard state != .finished else { return }
         observer = nil
-        connection.stream.close()
+        if let connection { connection.stream.close() } else { carrier?.abort(self) }
     }
 
     // MARK: Heads
@@ -206,7 +218,7 @@ extension HTTPExchange {
         } else if minorVersion == 0 {
             stream.outbox.append("Connection: keep-alive\r\n")
         }
-        fields(ResponseHead(stream))
+        withUnsafeMutablePointer(to: &stream.outbox) { fields(ResponseHead($0)) }
         stream.outbox.append("\r\n")
     }
 

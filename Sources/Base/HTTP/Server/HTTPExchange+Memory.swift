@@ -35,27 +35,32 @@ extension HTTPExchange {
 
     /// A charge for other data that is held for this client's request.
     public func requestCharge() -> MemoryCharge {
-        guard let connection else { return MemoryCharge() }
-        let server = connection.server
-        return MemoryCharge(server.memory.requests, connection.memoryShare ?? server.memory.share(ofClient: server.proxies.customer(of: self)))
+        guard let (server, share) = memoryOwner else { return MemoryCharge() }
+        return MemoryCharge(server.memory.requests, share ?? server.memory.share(ofClient: server.proxies.customer(of: self)))
     }
 
     /// A charge for data that waits until this client reads.
     public func answerCharge() -> MemoryCharge {
-        guard let connection else { return MemoryCharge() }
-        return MemoryCharge(connection.server.memory.answers, connection.memoryShare)
+        guard let (server, share) = memoryOwner else { return MemoryCharge() }
+        return MemoryCharge(server.memory.answers, share)
+    }
+
+    /// The server, and the share of the client.
+    private var memoryOwner: (server: HTTPServer, share: MemoryShare?)? {
+        if let connection { return (connection.server, connection.memoryShare) }
+        return carrier.map { ($0.server, $0.memoryShare) }
     }
 
     /// Whether an answer, or a part of one, of `bytes` may wait until the client has read it. Small ones always may.
     public func admits(answerOf bytes: Int) -> Bool {
-        guard bytes > Self.smallAnswerBytes, let connection else { return true }
-        return connection.stream.reserve(bytes)
+        guard bytes > Self.smallAnswerBytes else { return true }
+        return connection?.stream.reserve(bytes) ?? carrier?.reserve(bytes) ?? true
     }
 
     /// Whether the client has left more than `bytes` unread and the memory for it is exhausted.
     public func isBehind(by bytes: Int) -> Bool {
-        guard let connection, connection.stream.pendingBytes > bytes else { return false }
-        return connection.server.memory.answers.isFull || connection.memoryShare?.isFull == true
+        guard connection?.stream.pendingBytes ?? carrier?.unsentBytes ?? 0 > bytes, let (server, share) = memoryOwner else { return false }
+        return server.memory.answers.isFull || share?.isFull == true
     }
 
     /// The size that the kernel usually takes at once.

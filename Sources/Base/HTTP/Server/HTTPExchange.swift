@@ -21,6 +21,8 @@ public final class HTTPExchange {
     var keepsCharge = false
     /// Unowned without reference counting, for speed: cleared before the connection ends.
     unowned(unsafe) var connection: HTTPConnection?
+    /// Takes the place of the connection if the connection has several exchanges at a time. Cleared like `connection`.
+    unowned(unsafe) var carrier: (any ExchangeCarrier)?
     var state = State.waiting
 
     enum State: Equatable {
@@ -49,6 +51,7 @@ public final class HTTPExchange {
     func detach() {
         state = .finished
         connection = nil
+        carrier = nil
         // Release its buffers; the next head creates them anew.
         if intake.inflater != nil { intake.inflater = nil }
         if case .stream = intake.sink { intake.sink = .undecided }
@@ -69,7 +72,7 @@ public final class HTTPExchange {
         }
     }
 
-    /// 1 for HTTP/1.1, 0 for HTTP/1.0.
+    /// 1 for HTTP/1.1 and HTTP/2, 0 for HTTP/1.0.
     public var minorVersion: Int { head.minorVersion }
 
     /// The request target, verbatim.
@@ -172,7 +175,7 @@ public final class HTTPExchange {
     public var isCompressed: Bool { head.contentCoding != .identity }
 
     /// The client's address and port; empty after it has left.
-    public var peerAddress: String { connection?.peerAddress ?? "" }
+    public var peerAddress: String { connection?.peerAddress ?? carrier?.peerAddress ?? "" }
 
     // MARK: The body
 
@@ -187,6 +190,6 @@ public final class HTTPExchange {
         if case .discard = intake.sink { return }
         guard intake.isPaused else { return }
         intake.isPaused = false
-        connection?.resumeBody()
+        if let connection { connection.resumeBody() } else { carrier?.resumeBody() }
     }
 }

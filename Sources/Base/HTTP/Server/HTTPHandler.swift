@@ -82,20 +82,42 @@ public struct HTTPErrorBody: Sendable {
     }
 }
 
-/// The protocol that a connection speaks after an upgrade, such as a `WebSocket`. The connection calls it on its loop.
+/// A protocol that clients can speak from the first byte of a connection, instead of HTTP/1.1.
+protocol AlternativeProtocol: AnyObject {
+    /// The bytes that such a client begins with.
+    var preface: StaticString { get }
+    /// Speaks the protocol on a connection from which nothing has been used yet.
+    func start(on connection: HTTPConnection) -> any UpgradedProtocol
+}
+
+/// The protocol that a connection speaks after an upgrade or from its beginning, such as a `WebSocket`. The connection calls it on its loop.
 protocol UpgradedProtocol: AnyObject {
     /// Whether further bytes wait, because the messages before them are still being handled.
     var isPaused: Bool { get }
     /// Bytes of messages that are not complete yet. The connection charges them to the memory budget.
     var unfinishedBytes: Int { get }
+    /// Whether requests are unanswered.
+    var isBusy: Bool { get }
     /// Takes all of the bytes.
     func receive(_ bytes: UnsafeBufferPointer<UInt8>)
     /// Most of the outbox has been sent.
     func didDrain()
+    /// Appends to the outbox, which is about to be sent, if the stream is set to ask.
+    ///
+    /// - Returns: whether there is more for the next time.
+    func fillOutbox() -> Bool
+    /// No request may start until the server goes on or releases its connections.
+    func hold()
     /// Ends the connection because no memory is left for the unfinished message.
     func giveUp()
     /// Checks deadlines. Called from time to time with the loop's clock in milliseconds.
     func check(_ now: UInt64)
     /// The connection has closed. The last call.
     func connectionDidEnd()
+}
+
+extension UpgradedProtocol {
+    var isBusy: Bool { false }
+    func fillOutbox() -> Bool { false }
+    func hold() {}
 }

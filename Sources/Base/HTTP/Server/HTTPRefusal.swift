@@ -34,6 +34,19 @@ struct HTTPRefusal: Error, Sendable {
     static let noDescriptors = HTTPRefusal(.serviceUnavailable, "the host has no file descriptor left for another connection; try again")
 }
 
+extension HTTPRefusal {
+    /// The body for clients of paths that have no other form of errors.
+    var text: [UInt8] { Array("\(status.rawValue) \(status.phrase): \(message).\n".utf8) }
+
+    /// Adds the fields of the answer.
+    func write(_ content: HTTPErrorBody?, to head: ResponseHead) {
+        head.field("Content-Type", content?.contentType ?? "text/plain; charset=utf-8")
+        for field in content?.fields ?? [] { head.field(field.name, field.value) }
+        if let retryAfterSeconds { head.field("Retry-After", retryAfterSeconds) }
+        if status == .unsupportedMediaType { head.field("Accept-Encoding", "gzip, deflate") }
+    }
+}
+
 extension HTTPConnection {
     /// Whether another request may follow on this connection. Evaluated when the head of an answer is written, which states it.
     func keepsAlive(after exchange: HTTPExchange) -> Bool {
@@ -63,7 +76,7 @@ extension HTTPConnection {
 
     private func writeRefusal(_ refusal: HTTPRefusal, _ exchange: HTTPExchange?) {
         let content = server.handler.errorBody(status: refusal.status, message: refusal.message, exchange: exchange)
-        let body = content?.body ?? Self.text(of: refusal)
+        let body = content?.body ?? refusal.text
         server.figures.count(refusal.status)
         stream.outbox.append("HTTP/1.1 ")
         stream.outbox.append(decimal: refusal.status.rawValue)
@@ -74,17 +87,9 @@ extension HTTPConnection {
         stream.outbox.append("Connection: close\r\nContent-Length: ")
         stream.outbox.append(decimal: body.count)
         stream.outbox.append("\r\n")
-        let head = ResponseHead(stream)
-        head.field("Content-Type", content?.contentType ?? "text/plain; charset=utf-8")
-        for field in content?.fields ?? [] { head.field(field.name, field.value) }
-        if let seconds = refusal.retryAfterSeconds { head.field("Retry-After", seconds) }
-        if refusal.status == .unsupportedMediaType { head.field("Accept-Encoding", "gzip, deflate") }
+        withUnsafeMutablePointer(to: &stream.outbox) { refusal.write(content, to: ResponseHead($0)) }
         stream.outbox.append("\r\n")
         if exchange?.method != .head { stream.outbox.append(body) }
         stream.queueFlush()
-    }
-
-    private static func text(of refusal: HTTPRefusal) -> [UInt8] {
-        Array("\(refusal.status.rawValue) \(refusal.status.phrase): \(refusal.message).\n".utf8)
     }
 }

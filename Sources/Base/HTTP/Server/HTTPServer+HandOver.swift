@@ -25,11 +25,11 @@ extension HTTPServer {
     /// Continue with ``endHolding()`` or ``releaseConnections(to:)``.
     public func holdRequests() {
         isHolding = true
-        for connection in connections { connection.holdIfIdle() }
+        for connection in connections { connection.hold() }
     }
 
     /// The number of connections with an unanswered request.
-    public var busyCount: Int { connections.count { $0.exchange != nil } }
+    public var busyCount: Int { connections.count { $0.isBusy } }
 
     /// Reverts ``holdRequests()``.
     public func endHolding() {
@@ -67,10 +67,21 @@ extension HTTPServer {
 
 extension HTTPConnection {
     /// A connection whose partial head is too long to hand over is finished here.
-    private var isIdle: Bool { exchange == nil && (phase == .idle || phase == .head && backlog.count <= Self.unreadBytesMax) }
+    private var isIdle: Bool {
+        exchange == nil && (phase == .fresh || phase == .idle || phase == .head && backlog.count <= Self.unreadBytesMax)
+    }
 
     /// The most unread bytes that fit in the message to the other process.
     private static let unreadBytesMax = MessageChannel.messageBytesMax / 2
+
+    /// Whether requests are unanswered.
+    var isBusy: Bool { exchange != nil || upgraded?.isBusy == true }
+
+    /// Lets no request start.
+    func hold() {
+        holdIfIdle()
+        upgraded?.hold()
+    }
 
     /// Stops reading until it is decided which process continues.
     func holdIfIdle() {

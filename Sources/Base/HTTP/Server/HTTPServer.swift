@@ -25,6 +25,11 @@ public final class HTTPServer {
     /// Compression for the WebSockets among the connections.
     private(set) lazy var compression = SharedCompression(loop: loop)
 
+    /// Speaks another protocol with clients that ask for it; nil for HTTP/1.1 only.
+    var alternative: (any AlternativeProtocol)?
+    /// The fields of a head that a carrier is about to send.
+    var fieldLines = ByteBuffer()
+
     private var date = DateLine()
     var connections: [HTTPConnection] = []
     /// Whether no request may start.

@@ -1,47 +1,46 @@
 import HearthBytes
-import EventLoop
 import Glibc
 
-/// Writes the header fields of an answer directly into the outbox.
+/// Writes the header fields of an answer directly into the outbox. Valid during the call that lends it.
 ///
 /// The server sets `Date`, `Content-Length`, `Transfer-Encoding` and `Connection`; such fields are ignored here.
 public struct ResponseHead {
-    private let stream: Stream
+    private let lines: UnsafeMutablePointer<ByteBuffer>
 
-    init(_ stream: Stream) { self.stream = stream }
+    init(_ lines: UnsafeMutablePointer<ByteBuffer>) { self.lines = lines }
 
     /// Adds a field that is known to be valid.
     public func field(_ name: StaticString, _ value: StaticString) {
-        stream.outbox.append(name)
-        stream.outbox.append(": ")
-        stream.outbox.append(value)
-        stream.outbox.append("\r\n")
+        lines.pointee.append(name)
+        lines.pointee.append(": ")
+        lines.pointee.append(value)
+        lines.pointee.append("\r\n")
     }
 
     /// Adds a field with a value from outside; control characters in it become spaces.
     public func field(_ name: StaticString, _ value: Span<UInt8>) {
-        stream.outbox.append(name)
-        stream.outbox.append(": ")
+        lines.pointee.append(name)
+        lines.pointee.append(": ")
         value.withUnsafeBufferPointer { appendCleaned($0) }
-        stream.outbox.append("\r\n")
+        lines.pointee.append("\r\n")
     }
 
     /// Adds a field with a number.
     public func field(_ name: StaticString, _ value: Int) {
-        stream.outbox.append(name)
-        stream.outbox.append(": ")
-        stream.outbox.append(decimal: value)
-        stream.outbox.append("\r\n")
+        lines.pointee.append(name)
+        lines.pointee.append(": ")
+        lines.pointee.append(decimal: value)
+        lines.pointee.append("\r\n")
     }
 
     /// Adds a field from outside. It is ignored if its name is invalid or reserved for the server.
     public func field(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         let isAllowed = name.withUnsafeBufferPointer { !$0.isEmpty && $0.allSatisfy(FieldSyntax.isToken) && !Self.isOwn($0) }
         guard isAllowed else { return }
-        stream.outbox.append(name)
-        stream.outbox.append(": ")
+        lines.pointee.append(name)
+        lines.pointee.append(": ")
         value.withUnsafeBufferPointer { appendCleaned($0) }
-        stream.outbox.append("\r\n")
+        lines.pointee.append("\r\n")
     }
 
     /// Adds a field from outside. It is ignored if its name is invalid or reserved for the server.
@@ -55,7 +54,7 @@ public struct ResponseHead {
 
     /// CR or LF in a value from outside would allow header injection and response splitting (RFC 9110 section 5.5).
     private func appendCleaned(_ value: UnsafeBufferPointer<UInt8>) {
-        stream.outbox.appendUninitialized(minimum: max(1, value.count)) { room in
+        lines.pointee.appendUninitialized(minimum: max(1, value.count)) { room in
             for index in 0..<value.count {
                 let byte = value[index]
                 room[index] = byte >= 0x20 && byte != 0x7F || byte == 0x09 ? byte : 0x20

@@ -67,7 +67,7 @@ extension HTTPExchange {
         WebSocketHandshake.lists(self, "sec-websocket-protocol", subprotocol)
     }
 
-    /// Upgrades the request's connection to a WebSocket, or refuses.
+    /// Upgrades the request's connection to a WebSocket, or refuses. Requests of HTTP/2 are refused: clients open a connection with HTTP/1.1.
     ///
     /// - Parameters:
     ///   - subprotocol: the agreed subprotocol; nil for none.
@@ -76,8 +76,9 @@ extension HTTPExchange {
     public func openWebSocket(
         subprotocol: StaticString? = nil, limits: WebSocketLimits = WebSocketLimits(), handler: any WebSocketHandler
     ) -> WebSocket? {
-        guard !isAnswered, let connection else { return nil }
-        if let status = WebSocketHandshake.refusal(self) {
+        guard !isAnswered else { return nil }
+        guard let connection, WebSocketHandshake.refusal(self) == nil else {
+            let status = connection == nil ? HTTPStatus(rawValue: 426) : WebSocketHandshake.refusal(self) ?? .badRequest
             respond(status, body: Array("this address speaks WebSocket, version 13\n".utf8).span) { fields in
                 fields.field("Content-Type", "text/plain; charset=utf-8")
                 fields.field("Sec-WebSocket-Version", "13")

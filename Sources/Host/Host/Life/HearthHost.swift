@@ -176,9 +176,9 @@ public final class HearthHost {
         for socket in options.takeover?.sockets ?? options.sockets { close(socket.descriptor) }
         dispatcher.serve(on: shards.dropFirst().map(\.loop))
         guard let tls = settings.tls else { return }
-        certificates = CertificateWatcher(tls, shards: shards, loop: home, log: log)
+        certificates = CertificateWatcher(tls, offersHTTP2: settings.http2.isEnabled, shards: shards, loop: home, log: log)
         do throws(TLSError) {
-            let context = try TLSContext(certificateFile: tls.certificate, keyFile: tls.key)
+            let context = try TLSContext(certificateFile: tls.certificate, keyFile: tls.key, offersHTTP2: settings.http2.isEnabled)
             for shard in shards { shard.tls = context }
         } catch {
             throw HostStartError("TLS cannot be served: \(error)")

@@ -21,6 +21,7 @@ final class CertificateWatcher {
     }
 
     private let settings: TLSSettings
+    private let offersHTTP2: Bool
     private let shards: [LoopShard]
     private let loop: EventLoop
     private let log: Logger
@@ -41,8 +42,9 @@ final class CertificateWatcher {
     private static let retryMilliseconds: UInt64 = 3000
 
     /// Create it before the files are used.
-    init(_ settings: TLSSettings, shards: [LoopShard], loop: EventLoop, log: Logger) {
+    init(_ settings: TLSSettings, offersHTTP2: Bool, shards: [LoopShard], loop: EventLoop, log: Logger) {
         self.settings = settings
+        self.offersHTTP2 = offersHTTP2
         self.shards = shards
         self.loop = loop
         self.log = log
@@ -93,8 +95,8 @@ final class CertificateWatcher {
 
     private func reload(_ tried: State) async {
         do throws(TLSError) {
-            let context = try await loop.offload { [settings] () throws(TLSError) in
-                try TLSContext(certificateFile: settings.certificate, keyFile: settings.key)
+            let context = try await loop.offload { [settings, offersHTTP2] () throws(TLSError) in
+                try TLSContext(certificateFile: settings.certificate, keyFile: settings.key, offersHTTP2: offersHTTP2)
             }
             for shard in shards { shard.use(context) }
             failed = nil

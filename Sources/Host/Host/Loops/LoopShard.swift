@@ -23,6 +23,8 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
     let router: EndpointRouter
     private let admin: AdminAPI
     let server: HTTPServer
+    /// Nil if HTTP/2 is turned off.
+    private let http2: HTTP2Service?
     var listeners: [Listener] = []
     /// The listening sockets, which a host that takes over inherits. Made before the loop runs.
     var sockets: [ListeningSocket] = []
@@ -67,6 +69,8 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
             liveClients: liveClients, bodyBytesMax: configuration.server.limits.bodyBytes, log: log)
         let limits = HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax)
         server = HTTPServer(loop: loop, limits: limits, memory: memory, proxies: proxies, handler: router)
+        let settings = configuration.server.http2
+        http2 = settings.isEnabled ? server.offerHTTP2(HTTP2Limits(settings)) : nil
     }
 
     /// Binds to a port. Connections wait in the kernel until ``startAccepting(_:)``.
@@ -170,7 +174,8 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
             let lag = EventLoop.monotonicNanoseconds() - asked
             tell(
                 LoopFigures(
-                    server: server.figures, live: router.live.figures, connectionsOpen: server.connectionCount, lagNanoseconds: lag))
+                    server: server.figures, http2: http2?.figures ?? HTTP2Figures(),
+                    live: router.live.figures, connectionsOpen: server.connectionCount, lagNanoseconds: lag))
         }
     }
 

@@ -11,6 +11,7 @@ import RealtimeDatabase
 /// The figures of a loop.
 struct LoopFigures: Sendable {
     var server = HTTPServerFigures()
+    var http2 = HTTP2Figures()
     var live = LiveFigures()
     var connectionsOpen = 0
     /// The time that a message waited for the loop.

@@ -95,11 +95,26 @@ struct MetricsReport {
             "hearth_http_connections_total", .counter, loops.reduce(0) { $0 + $1.server.connectionsAccepted },
             "Accepted connections, including refused ones.")
         text.number("hearth_http_connections_open", .gauge, loops.reduce(0) { $0 + $1.connectionsOpen }, "Connections that are open.")
+        writeHTTP2(loops.map(\.http2), to: &text)
         text.begin("hearth_loop_lag_seconds", .gauge, "How long a message waited for an event loop just now.")
         for (index, loop) in loops.enumerated() { text.sample([("loop", "\(index)")], Double(loop.lagNanoseconds) / 1_000_000_000) }
         text.number(
             "hearth_scrape_missing_parts", .gauge, figures.missingCount,
             "Parts of these figures that did not arrive in time and are older than the others.")
+    }
+
+    private func writeHTTP2(_ loops: [HTTP2Figures], to text: inout MetricsText) {
+        func sum(_ figure: (HTTP2Figures) -> Int) -> Int { loops.reduce(0) { $0 + figure($1) } }
+        text.number("hearth_http2_connections_total", .counter, sum(\.connections), "Connections that have spoken HTTP/2.")
+        text.number("hearth_http2_connections_open", .gauge, sum(\.connectionsOpen), "Those that are open.")
+        text.number("hearth_http2_streams_total", .counter, sum(\.streams), "Requests of HTTP/2, including refused ones.")
+        text.number("hearth_http2_streams_open", .gauge, sum(\.streamsOpen), "Requests of HTTP/2 that are not finished.")
+        text.begin(
+            "hearth_http2_resets_total", .counter, "Requests of HTTP/2 that ended early: cancelled by the client, or by a fault of the protocol.")
+        text.sample([("by", "client")], sum(\.resetsByClients))
+        text.sample([("by", "host")], sum(\.resetsByServer))
+        text.begin("hearth_http2_goaways_total", .counter, "Connections whose end the host has announced, by reason.")
+        for ending in HTTP2Figures.Ending.allCases { text.sample([("reason", ending.rawValue)], sum { $0.count(of: ending) }) }
     }
 
     private func writeMemory(to text: inout MetricsText) {

@@ -41,6 +41,15 @@ extension HTTPLimits {
     }
 }
 
+extension HTTP2Limits {
+    init(_ settings: HTTP2Settings) {
+        self.init()
+        streamsMax = settings.streamsMax
+        windowBytes = settings.windowBytes
+        resetsMax = settings.resetsMax
+    }
+}
+
 extension NetworkRange {
     /// Parses the ranges of a setting.
     ///
