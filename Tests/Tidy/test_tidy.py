@@ -183,7 +183,7 @@ def test_scripts_are_strict_and_can_be_run():
 
 FUZZ_TARGETS = ['Build', 'Configuration', 'Context', 'Frames', 'HTTP', 'Import', 'JSON', 'Logs', 'Outbox', 'RelaxedJSON', 'REST', 'Rules', 'Trace',
                 'Tree', 'Messaging', 'WebSocket', 'Live', 'CBOR', 'Passwords', 'IdentityProviders', 'Users', 'BlockingAnswer',
-                'Tokens', 'Authentication']
+                'Tokens', 'Authentication', 'Schedules']
 
 
 @pytest.mark.parametrize('target', FUZZ_TARGETS)
