@@ -81,6 +81,7 @@ let package = Package(
         .library(name: "Conformance", type: .dynamic, targets: ["Conformance"]),
         .library(name: "Faults", type: .dynamic, targets: ["Faults"]),
         .library(name: "Members", type: .dynamic, targets: ["Members"]),
+        .library(name: "Timetable", type: .dynamic, targets: ["Timetable"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -177,6 +178,12 @@ let package = Package(
                 "WorkerProtocol", "AdminProtocol", "FunctionDispatch", deque, logging,
             ]),
         module(
+            "Schedules", in: .functions,
+            [
+                bytes, "Files", "Metrics", "EventLoop", "Logs", "SQLite", "Store", "Tree", "RealtimeDatabase", "Configuration", "FunctionWorker",
+                "FunctionDispatch", "EventDelivery", deque, logging,
+            ]),
+        module(
             "FunctionServices", in: .functions,
             [
                 bytes, "EventLoop", "Logs", json, "Tree", "RealtimeDatabase", "Accounts", "Authentication", "Messaging", "AdminProtocol",
@@ -186,7 +193,7 @@ let package = Package(
             "Deployment", in: .functions,
             [
                 bytes, "Files", "EventLoop", "Logs", json, "Configuration", "FunctionWorker", "PluginBuild", "AdminProtocol",
-                "FunctionDispatch", "EventDelivery", "CLinux", crypto, logging,
+                "FunctionDispatch", "EventDelivery", "Schedules", "CLinux", crypto, logging,
             ]),
 
         // Host: all of it in one process, and its administration.
@@ -197,14 +204,15 @@ let package = Package(
             "Administration", in: .host,
             [
                 bytes, "EventLoop", "HTTP", "Logs", json, "Store", "Tree", "Rules", "RealtimeDatabase", "Configuration", "FunctionWorker",
-                "AdminProtocol", "FunctionDispatch", "EventDelivery", "Deployment", "HostCore", logging,
+                "AdminProtocol", "FunctionDispatch", "EventDelivery", "Schedules", "Deployment", "HostCore", logging,
             ]),
         module(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
                 "RealtimeDatabase", "DatabaseAPI", "Passwords", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck",
-                "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore",
+                "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "Schedules", "FunctionServices", "Deployment",
+                "HostCore",
                 "Administration", "Store", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 
@@ -230,6 +238,7 @@ let package = Package(
         plugin("Conformance", in: "Tests/Plugins"),
         plugin("Faults", in: "Tests/Plugins"),
         plugin("Members", in: "Tests/Plugins"),
+        plugin("Timetable", in: "Tests/Plugins"),
 
         // Programs that the tests run.
         .executableTarget(
@@ -312,6 +321,13 @@ let package = Package(
             name: "EventDeliveryTests",
             dependencies: [
                 "EventDelivery", "FunctionDispatch", "Configuration", "RealtimeDatabase", "Store", "Tree", "EventLoop", "Logs", json, bytes, logging,
+            ],
+            swiftSettings: house),
+        .testTarget(
+            name: "SchedulesTests",
+            dependencies: [
+                "FuzzSupport", "Schedules", "EventDelivery", "FunctionDispatch", "Configuration", "RealtimeDatabase", "Store", "EventLoop", bytes,
+                logging,
             ],
             swiftSettings: house),
         .testTarget(

@@ -20,6 +20,24 @@ import Testing
         #expect(manifest.functions.first?.trigger.isForRequests == false && manifest.functions.first?.trigger.timeoutSecondsMax(generation: 2) == 7)
     }
 
+    @Test func schedulesAreRead() throws {
+        let manifest = try Self.manifest(
+            """
+            {"a": {"scheduleTrigger": {"schedule": "every day 03:00", "timeZone": "Europe/Berlin", "retryConfig": {"retryCount": 3,
+             "maxRetrySeconds": 60, "minBackoffSeconds": 0.5, "maxBackoffSeconds": 10, "maxDoublings": 2}}, "timeoutSeconds": 1800},
+             "b": {"scheduleTrigger": {"schedule": "* * * * *", "timeZone": null, "retryConfig": null}},
+             "c": {"scheduleTrigger": {"schedule": "* * * * *", "retryConfig": {"retryCount": null}}, "platform": "gcfv1"}}
+            """)
+        let retry = ScheduleRetry(count: 3, maxSeconds: 60, minBackoffSeconds: 0.5, maxBackoffSeconds: 10, maxDoublings: 2)
+        #expect(
+            manifest.functions.map(\.trigger) == [
+                .schedule(ScheduleTrigger(schedule: "every day 03:00", timeZone: "Europe/Berlin", retry: retry)),
+                .schedule(ScheduleTrigger(schedule: "* * * * *", timeZone: "UTC")),
+                .schedule(ScheduleTrigger(schedule: "* * * * *", timeZone: "America/Los_Angeles")),
+            ])
+        #expect(manifest.functions.allSatisfy { !$0.trigger.isForRequests })
+    }
+
     @Test func everyOptionIsRead() throws {
         let manifest = try Self.manifest(
             """
@@ -73,10 +91,13 @@ import Testing
         Row(endpoints: #"{"a": {"callableTrigger": {}}, "a": {"callableTrigger": {}}}"#,
             lines: [#"1:82: the key "a" occurs twice in this object, before in line 1"#]),
         Row(endpoints: #"{"a": {}}"#,
-            lines: ["1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, found none"]),
+            lines: [
+                "1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, scheduleTrigger, "
+                    + "found none"
+            ]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "httpsTrigger": {}}}"#,
             lines: [
-                "1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, "
+                "1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, scheduleTrigger, "
                     + "found callableTrigger and httpsTrigger"
             ]),
         Row(endpoints: #"{"a": {"callableTriger": {}}}"#,
@@ -92,6 +113,13 @@ import Testing
         Row(
             endpoints: #"{"a": {"blockingTrigger": {"eventType": "providers/cloud.auth/eventTypes/user.beforeCreate"}, "timeoutSeconds": 8}}"#,
             lines: ["1:163: endpoints.a.timeoutSeconds: expected 0 to 7 seconds for a blocking function, found 8"]),
+        Row(endpoints: #"{"a": {"scheduleTrigger": {"schedule": "* * * * *"}, "timeoutSeconds": 1801}}"#,
+            lines: ["1:122: endpoints.a.timeoutSeconds: expected 0 to 1800 seconds for a scheduled function, found 1801"]),
+        Row(endpoints: #"{"a": {"scheduleTrigger": {}}}"#, lines: ["1:77: endpoints.a.scheduleTrigger.schedule: missing; expected a string"]),
+        Row(endpoints: #"{"a": {"scheduleTrigger": {"schedule": "* * * * *", "retryConfig": {"minBackoffSeconds": 9, "maxBackoffSeconds": 8}}}}"#,
+            lines: [
+                "1:120: endpoints.a.scheduleTrigger.retryConfig: minBackoffSeconds is 9, which is more than maxBackoffSeconds, 8"
+            ]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "platform": "gcfv1", "timeoutSeconds": 541}}"#,
             lines: ["1:120: endpoints.a.timeoutSeconds: expected 0 to 540 seconds for a first-generation callable function, found 541"]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "concurrency": "many"}}"#,

@@ -149,6 +149,9 @@ final class DeliveryBench {
         return TriggerDelivery(loop: loop, settings: settings, log: log) { _ in outbox }
     }
 
+    /// A delivery of the next process, for the same outbox.
+    func another() -> TriggerDelivery { Self.makeDelivery(loop, outbox, settings) }
+
     private func connect() {
         let delivery = delivery
         outbox.announce = { delivery.receive($0) }

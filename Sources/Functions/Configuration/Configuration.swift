@@ -34,6 +34,8 @@ public struct Configuration: Sendable {
     public var database: DatabaseSettings
     /// Push messages to devices.
     public var messaging: MessagingSettings
+    /// Schedules of functions.
+    public var schedules: ScheduleSettings
     /// The log on standard error, and the stored log.
     public var logging: LoggingSettings
     /// The builds of products to use.

@@ -39,6 +39,7 @@ struct ConfigurationReader {
             appExchange: appExchange(root["appCheck"], mode: mode),
             database: database(root["database"], project: project),
             messaging: messaging(root["messaging"]),
+            schedules: schedules(root["schedules"]),
             logging: logging(root["logging"]),
             watch: WatchSettings(configuration: root["watch"]["configuration"].choice(WatchSettings.BuildConfiguration.self)),
             warnings: [])

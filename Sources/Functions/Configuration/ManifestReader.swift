@@ -16,8 +16,8 @@ struct ManifestReader {
 
     mutating func functions(_ field: Field) -> [FunctionDeclaration] {
         field.entries.enumerated().compactMap { index, entry in
-            guard let trigger = trigger(entry.field) else { return nil }
             let generation = entry.field["platform"].string == "gcfv1" ? 1 : 2
+            guard let trigger = trigger(entry.field, generation: generation) else { return nil }
             let declaration = FunctionDeclaration(
                 name: entry.key, index: index, entryPoint: entry.field["entryPoint"].stringIfPresent ?? entry.key,
                 generation: generation, trigger: trigger, options: options(entry.field), source: text.file)
@@ -26,8 +26,8 @@ struct ManifestReader {
         }
     }
 
-    private mutating func trigger(_ field: Field) -> Trigger? {
-        let names = ["callableTrigger", "httpsTrigger", "eventTrigger", "blockingTrigger"]
+    private mutating func trigger(_ field: Field, generation: Int) -> Trigger? {
+        let names = ["callableTrigger", "httpsTrigger", "eventTrigger", "blockingTrigger", "scheduleTrigger"]
         let present = names.filter { field[$0].isPresent }
         guard present.count == 1 else {
             let found = present.isEmpty ? "none" : present.joined(separator: " and ")
@@ -38,6 +38,7 @@ struct ManifestReader {
         case "callableTrigger": return .callable
         case "httpsTrigger": return .https
         case "blockingTrigger": return .blocking(blocking(field["blockingTrigger"]))
+        case "scheduleTrigger": return .schedule(schedule(field["scheduleTrigger"], generation: generation))
         default: return .event(event(field["eventTrigger"]))
         }
     }
@@ -87,8 +88,9 @@ struct ManifestReader {
     private mutating func warnOfIdleOptions(_ field: Field) {
         var reasons = ["serviceAccount": "on this host", "serviceAccountEmail": "on this host", "vpc": "on this host"]
         if field["callableTrigger"].value == nil {
+            let isScheduled = field["scheduleTrigger"].value != nil
             let isBlocking = field["blockingTrigger"].value != nil
-            let other = isBlocking ? "functions that run before sign-ins" : "functions that run on events"
+            let other = isScheduled ? "scheduled functions" : isBlocking ? "functions that run before sign-ins" : "functions that run on events"
             let kind = field["httpsTrigger"].value == nil ? other : "plain HTTP functions"
             for name in ["enforceAppCheck", "consumeAppCheckToken", "heartbeatSeconds", "heartbeatStyle"] { reasons[name] = "for \(kind)" }
             if field["httpsTrigger"].value == nil {

@@ -146,6 +146,11 @@ extension Schema {
           },
           "examples": [{ "eventType": "providers/cloud.auth/eventTypes/user.beforeCreate" }]
         },
+        "scheduleTrigger": {
+          "description": "Called at due times.",
+          "$ref": "#/$defs/scheduleTrigger",
+          "examples": [{ "schedule": "every day 03:00", "timeZone": "Europe/Berlin" }]
+        },
         "region": {
           "description": "Regions of the function.",
           "type": ["array", "null"],
@@ -318,6 +323,55 @@ extension Schema {
         "region": { "description": "Region of the source.", "type": ["string", "null"], "examples": ["us-central1"] },
         "channel": { "description": "Ignored.", "type": ["string", "null"], "examples": [null] },
         "serviceAccount": { "description": "Ignored.", "type": ["string", "null"], "examples": [null] }
+      }
+    },
+    "scheduleTrigger": {
+      "description": "The due times of the function.",
+      "type": "object",
+      "required": ["schedule"],
+      "additionalProperties": false,
+      "properties": {
+        "schedule": {
+          "description": "Unix-cron, or the syntax of App Engine.",
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 500,
+          "examples": ["0 9 * * mon-fri"]
+        },
+        "timeZone": {
+          "description": "The time zone. Default: UTC, for the first generation America/Los_Angeles.",
+          "type": ["string", "null"],
+          "minLength": 1,
+          "examples": ["Europe/Berlin"]
+        },
+        "retryConfig": {
+          "description": "How a failed run is repeated.",
+          "type": ["object", "null"],
+          "additionalProperties": false,
+          "properties": {
+            "retryCount": {
+              "description": "The most repetitions.", "type": ["integer", "null"], "minimum": 0, "maximum": 5, "default": 0, "examples": [3]
+            },
+            "maxRetrySeconds": {
+              "description": "How long a run is repeated, even beyond `retryCount`; 0 for as long as `retryCount` lasts.",
+              "type": ["number", "null"], "minimum": 0, "maximum": 2592000, "default": 0, "examples": [600]
+            },
+            "minBackoffSeconds": {
+              "description": "The time before the first repetition.",
+              "type": ["number", "null"], "minimum": 0, "maximum": 86400, "default": 5, "examples": [10]
+            },
+            "maxBackoffSeconds": {
+              "description": "The longest time before a repetition.",
+              "type": ["number", "null"], "minimum": 0, "maximum": 86400, "default": 3600, "examples": [300]
+            },
+            "maxDoublings": {
+              "description": "How often the time doubles before it grows by equal steps.",
+              "type": ["integer", "null"], "minimum": 0, "maximum": 16, "default": 5, "examples": [3]
+            }
+          },
+          "default": {},
+          "examples": [{ "retryCount": 3, "maxDoublings": 3 }]
+        }
       }
     },
     "indirect": {

@@ -67,12 +67,14 @@ public enum Trigger: Sendable, Equatable {
     case event(EventTrigger)
     /// A sign-up, a sign-in or a message to a user, which waits for the function.
     case blocking(BlockingTrigger)
+    /// A due time.
+    case schedule(ScheduleTrigger)
 
     /// Whether clients call the function with requests.
     public var isForRequests: Bool {
         switch self {
         case .callable, .https: true
-        case .event, .blocking: false
+        case .event, .blocking, .schedule: false
         }
     }
 
@@ -80,8 +82,11 @@ public enum Trigger: Sendable, Equatable {
     func timeoutSecondsMax(generation: Int) -> Double {
         if case .blocking = self { return 7 }
         if generation == 1 { return 540 }
-        if case .event = self { return 540 }
-        return 3600
+        return switch self {
+        case .event: 540
+        case .schedule: 1800
+        case .callable, .https, .blocking: 3600
+        }
     }
 
     /// The name, for use before "function".
@@ -91,6 +96,7 @@ public enum Trigger: Sendable, Equatable {
         case .https: "HTTP"
         case .event: "event"
         case .blocking: "blocking"
+        case .schedule: "scheduled"
         }
     }
 }

@@ -27,7 +27,13 @@ struct EventContext {
         buffer.append(jsonString: event.id)
         buffer.append(",\"type\":")
         buffer.append(jsonString: generation == 1 ? event.kind.legacyType : event.kind.cloudEventType)
-        if event.kind.isOfUsers { writeUser(to: &buffer) } else { writePlace(to: &buffer) }
+        if event.kind.isOfUsers {
+            writeUser(to: &buffer)
+        } else if event.kind == .scheduled {
+            writeSchedule(to: &buffer)
+        } else {
+            writePlace(to: &buffer)
+        }
         buffer.append(",\"params\":{")
         for (index, parameter) in event.params.enumerated() {
             if index > 0 { buffer.append(UInt8(ascii: ",")) }
@@ -62,6 +68,17 @@ struct EventContext {
         write(",\"time\":", WallClock(unixMilliseconds: event.time).rfc3339, to: &buffer)
         write(",\"instance\":", event.namespace, to: &buffer)
         write(",\"ref\":", ref, to: &buffer)
+        write(",\"location\":", region, to: &buffer)
+    }
+
+    /// The job of a schedule and its due time.
+    private func writeSchedule(to buffer: inout ByteBuffer) {
+        let job = "firebase-schedule-\(event.function)-\(region)"
+        let time = WallClock(unixMilliseconds: event.time).rfc3339
+        write(",\"source\":", "//cloudscheduler.googleapis.com/projects/\(project)/locations/\(region)/jobs/\(job)", to: &buffer)
+        write(",\"time\":", time, to: &buffer)
+        write(",\"jobName\":", job, to: &buffer)
+        write(",\"scheduleTime\":", time, to: &buffer)
         write(",\"location\":", region, to: &buffer)
     }
 

@@ -10,6 +10,32 @@ package protocol EventTarget: AnyObject {
     var attemptsMax: Int { get }
     /// Runs the function for an event. `completion` is called once on the home loop, never before this function returns.
     func attempt(_ event: OutboxEvent, completion: @escaping (AttemptResult) -> Void)
+    /// The treatment of an event after a failed attempt, which `progress` includes.
+    ///
+    /// - Parameter now: in milliseconds since 1970.
+    func retry(of event: OutboxEvent, after progress: DeliveryProgress, now: Int64) -> EventRetry
+    /// The longest time between two attempts, in milliseconds; nil for that of the settings.
+    var retryMilliseconds: Int64? { get }
+    /// Called when the event is settled.
+    ///
+    /// - Parameter error: the reason why it was given up; nil after a success.
+    func didSettle(_ event: OutboxEvent, error: String?)
+}
+
+extension EventTarget {
+    package func retry(of event: OutboxEvent, after progress: DeliveryProgress, now: Int64) -> EventRetry { .standard }
+    package var retryMilliseconds: Int64? { nil }
+    package func didSettle(_ event: OutboxEvent, error: String?) {}
+}
+
+/// The treatment of an event after a failed attempt.
+package enum EventRetry: Sendable, Equatable {
+    /// That of the settings, if the function is retried.
+    case standard
+    /// Another attempt after this time.
+    case after(milliseconds: Int64)
+    /// No other attempt.
+    case giveUp(DeadLetter.Reason)
 }
 
 /// The outcome of an attempt.

@@ -26,7 +26,7 @@ extension EventTrigger {
     ///
     /// - Throws: the reason why its patterns are invalid.
     func declaration(of name: String) throws(PathPatternError) -> TriggerDeclaration? {
-        guard let kind = TriggerKind(eventType: eventType), !kind.isOfUsers else { return nil }
+        guard let kind = TriggerKind(eventType: eventType), kind.isOfValues else { return nil }
         if let resource = filters["resource"] {
             let (instance, path) = try Self.parse(resource: resource)
             return try TriggerDeclaration(

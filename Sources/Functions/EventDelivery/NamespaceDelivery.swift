@@ -150,13 +150,14 @@ final class NamespaceDelivery {
         let now = WallClock.now().unixMilliseconds
         let wait = event.progress.notBefore - now
         // A wait longer than the longest one means that the clock was set back.
-        guard wait <= 0 || wait > settings.retries.mostMilliseconds else {
+        guard wait <= 0 || wait > target.retryMilliseconds ?? settings.retries.mostMilliseconds else {
             return queue.wait(lane, milliseconds: UInt64(wait))
         }
-        guard event.chain.depth <= settings.chainDepthMax else { return giveUp(lane, queue, .chainTooLong) }
+        guard event.chain.depth <= settings.chainDepthMax else { return giveUp(lane, queue, .chainTooLong, event.progress, target) }
         lane.state = .running
         queue.running += 1
-        target.attempt(event) { [self] result in
+        let running = RunningEvent(namespace: namespace, key: event.key)
+        delivery.attempts.begin(running, attempt: { target.attempt(event, completion: $0) }) { [self] result in
             queue.running -= 1
             finish(lane, queue, event, target, result)
             queue.run()
@@ -170,6 +171,7 @@ final class NamespaceDelivery {
         switch result {
         case .succeeded:
             settlements.add(.done(event.key))
+            target.didSettle(event, error: nil)
             queue.removeNext(lane)
         case .stopped:
             lane.state = .ready
@@ -183,8 +185,13 @@ final class NamespaceDelivery {
             var progress = event.progress
             progress.attempts += 1
             progress.lastError = error
-            guard target.isRetried else { return giveUp(lane, queue, .failed, progress) }
-            tryLater(lane, queue, progress, settings.retries.delay(afterAttempt: progress.attempts, using: &random), target)
+            switch target.retry(of: event, after: progress, now: WallClock.now().unixMilliseconds) {
+            case .after(let milliseconds): postpone(lane, queue, event, progress, milliseconds)
+            case .giveUp(let reason): giveUp(lane, queue, reason, progress, target)
+            case .standard:
+                guard target.isRetried else { return giveUp(lane, queue, .failed, progress, target) }
+                tryLater(lane, queue, progress, settings.retries.delay(afterAttempt: progress.attempts, using: &random), target)
+            }
         case .interrupted(let error):
             var progress = event.progress
             progress.interruptions += 1
@@ -192,7 +199,7 @@ final class NamespaceDelivery {
             // The worker may have ended because of another event, so this one is tried again soon.
             let delay = settings.retries.delay(afterAttempt: progress.interruptions, using: &random) / 10
             if !target.isRetried, progress.interruptions >= settings.interruptionsMax {
-                return giveUp(lane, queue, .interrupted, progress)
+                return giveUp(lane, queue, .interrupted, progress, target)
             }
             tryLater(lane, queue, progress, delay, target)
         }
@@ -202,11 +209,16 @@ final class NamespaceDelivery {
         _ lane: EventLane, _ queue: FunctionQueue, _ progress: DeliveryProgress, _ delay: Int64, _ target: any EventTarget
     ) {
         guard let event = lane.loaded.first else { return queue.goOn(lane) }
+        let next = WallClock.now().unixMilliseconds + delay
+        if target.isRetried, next - progress.since > settings.retries.ageMilliseconds(generation: target.generation) {
+            return giveUp(lane, queue, .expired, progress, target)
+        }
+        postpone(lane, queue, event, progress, delay)
+    }
+
+    private func postpone(_ lane: EventLane, _ queue: FunctionQueue, _ event: OutboxEvent, _ progress: DeliveryProgress, _ delay: Int64) {
         var progress = progress
         progress.notBefore = WallClock.now().unixMilliseconds + delay
-        if target.isRetried, progress.notBefore - progress.since > settings.retries.ageMilliseconds(generation: target.generation) {
-            return giveUp(lane, queue, .expired, progress)
-        }
         log.warning("the function failed; the event will be delivered again", metadata: metadata(event, progress, delay: delay))
         delivery.figures.retries += 1
         settlements.add(.postponed(event.key, progress))
@@ -248,9 +260,10 @@ final class NamespaceDelivery {
     }
 
     /// Moves the lane's next event to the dead letters.
-    private func giveUp(_ lane: EventLane, _ queue: FunctionQueue, _ reason: DeadLetter.Reason, _ progress: DeliveryProgress? = nil) {
+    private func giveUp(
+        _ lane: EventLane, _ queue: FunctionQueue, _ reason: DeadLetter.Reason, _ progress: DeliveryProgress, _ target: any EventTarget
+    ) {
         guard let event = lane.loaded.first else { return queue.goOn(lane) }
-        let progress = progress ?? event.progress
         var metadata = metadata(event, progress, delay: nil)
         metadata["reason"] = "\(reason.text)"
         if reason == .chainTooLong {
@@ -262,6 +275,7 @@ final class NamespaceDelivery {
             log.error("the event was moved to the dead letters", metadata: metadata)
         }
         bury(event, progress, reason)
+        target.didSettle(event, error: progress.lastError ?? reason.text)
         queue.removeNext(lane)
     }
 

@@ -19,6 +19,8 @@ package final class TriggerDelivery {
     private(set) var namespaces: [String: NamespaceDelivery] = [:]
     private(set) var isStopped = false
     package var figures = DeliveryFigures()
+    /// The attempts that run, here or in the process before this one.
+    package let attempts: RunningAttempts
 
     enum Target {
         case found(any EventTarget)
@@ -30,6 +32,7 @@ package final class TriggerDelivery {
     /// - Parameter outbox: returns the outbox of the namespace with this name.
     package init(loop: EventLoop, settings: DeliverySettings, log: Logger, outbox: @escaping (String) -> any OutboxAccess) {
         self.loop = loop
+        attempts = RunningAttempts(loop: loop)
         self.settings = settings
         self.log = log
         self.outbox = outbox
@@ -79,7 +82,10 @@ package final class TriggerDelivery {
     }
 
     /// Starts again after ``stop()``. The databases announce their events when they are opened.
+    ///
+    /// Attempts that still run are waited for, so that none is made twice.
     package func resume() {
+        attempts.takeBack()
         isStopped = false
         namespaces = [:]
     }

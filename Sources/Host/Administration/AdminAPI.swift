@@ -24,6 +24,7 @@ package final class AdminAPI {
     private let developmentAccess: DevelopmentAccess?
     private let adminToken: [UInt8]
     private let functions: FunctionAdministration.Reference
+    private let schedules: ScheduleAdministration
     private let builds: BuildLedger
     private let rulesPath: @Sendable () -> String?
 
@@ -33,13 +34,14 @@ package final class AdminAPI {
     package init(
         loop: EventLoop, project: String, developmentAccess: DevelopmentAccess?, adminToken: [UInt8], database: RealtimeDatabase,
         userEvents: any OutboxAccess, rulesPath: @escaping @Sendable () -> String?, functions: FunctionAdministration.Reference,
-        builds: BuildLedger, logs: LogStore, log: Logger
+        schedules: ScheduleAdministration, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.userEvents = userEvents
         self.log = log
         self.builds = builds
         self.rulesPath = rulesPath
         self.functions = functions
+        self.schedules = schedules
         self.loop = loop
         self.project = project
         isDevelopment = developmentAccess != nil
@@ -120,6 +122,7 @@ package final class AdminAPI {
         case nil: return try host(call).json
         case "databases": return try await databases(call)
         case "users": return try await users(call)
+        case "schedules": return try await schedules.answer(call, on: loop)
         case "functions", "artifacts", "deployments": return try await functions.answer(call)
         case "builds" where call.segments.count == 1:
             try call.allow(.get)

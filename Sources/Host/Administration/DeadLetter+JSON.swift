@@ -19,7 +19,7 @@ extension DeadLetterEntry {
     init(inDetail letter: DeadLetter) {
         self.init(letter)
         let event = letter.event
-        if !event.kind.isOfUsers { instance = event.namespace }
+        if event.kind.isOfValues { instance = event.namespace }
         params = JSONObject(event.params.map { ($0.name, .string($0.value)) })
         authType = event.origin.kind.text
         authId = event.origin.id

@@ -7,7 +7,7 @@ import Logs
 import RealtimeDatabase
 import Tree
 
-/// `functions/NAME:invoke`: runs an event function once with a synthetic event, which is neither stored nor retried.
+/// `functions/NAME:invoke`: runs an event function or a scheduled one once with a synthetic event, which is neither stored nor retried.
 struct EventByHand {
     private let function: RegisteredFunction
     private let event: OutboxEvent
@@ -18,6 +18,11 @@ struct EventByHand {
     ///   - namespace: the default database.
     ///   - project: the id of the project.
     init(_ function: RegisteredFunction, _ given: SyntheticEvent, namespace: String, project: String) throws(AdminError) {
+        if case .schedule = function.trigger {
+            (self.function, self.project) = (function, project)
+            event = try Self.run(of: function, given)
+            return
+        }
         guard case .event(let trigger) = function.trigger else {
             let caller = function.trigger.isForRequests ? "requests" : "sign-ins"
             throw AdminError(.failedPrecondition, "\(function.name) is called by \(caller), not by events")
@@ -39,6 +44,14 @@ struct EventByHand {
         event = OutboxEvent(
             byHand: id, namespace: given.instance ?? namespace, function: function.name, kind: kind, path: path, params: params,
             payload: payload.serialized(), time: now, origin: origin)
+    }
+
+    /// The run of a schedule that is due now.
+    private static func run(of function: RegisteredFunction, _ given: SyntheticEvent) throws(AdminError) -> OutboxEvent {
+        OutboxEvent(
+            byHand: "by-hand-\(UInt64.random(in: .min ... .max))", namespace: Outbox.schedules, function: function.name, kind: .scheduled,
+            path: Path([function.name]), params: [], payload: Array("{}".utf8), time: WallClock.now().unixMilliseconds,
+            origin: try origin(given))
     }
 
     /// The event of a user with this record.

@@ -158,6 +158,7 @@ package final class FunctionAdministration {
         case .callable: entry.trigger = "callable"
         case .https: entry.trigger = "https"
         case .blocking(let blocking): entry.trigger = blocking.eventType
+        case .schedule: entry.trigger = "scheduled"
         case .event(let event):
             entry.trigger = event.eventType
             entry.ref = event.pathPatterns["ref"] ?? event.filters["ref"] ?? event.filters["resource"]

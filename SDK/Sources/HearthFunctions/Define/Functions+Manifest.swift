@@ -42,6 +42,8 @@ extension FunctionDefinition {
             endpoint["blockingTrigger"] = trigger.manifest
         case .user(let trigger):
             endpoint["eventTrigger"] = trigger.manifest
+        case .schedule(let trigger):
+            endpoint["scheduleTrigger"] = trigger.manifest
         }
         return endpoint
     }

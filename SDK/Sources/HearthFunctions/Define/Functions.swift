@@ -98,6 +98,7 @@ public struct FunctionDefinition: Sendable {
         case database(DatabaseTrigger)
         case user(AuthTrigger)
         case blocking(BlockingDefinition)
+        case schedule(ScheduleDefinition)
     }
 
     /// The name for clients: group and name joined by a dash.

@@ -33,6 +33,12 @@ extension FunctionDefinition {
         if case .blocking = trigger, let timeout = options.timeoutSeconds, timeout > BlockingDefinition.timeoutSecondsMax {
             found.append("timeoutSeconds is \(timeout), but a function that sign-ins wait for has at most \(BlockingDefinition.timeoutSecondsMax)")
         }
+        if case .schedule(let trigger) = trigger {
+            found += trigger.problems
+            if let timeout = options.timeoutSeconds, timeout > ScheduleDefinition.timeoutSecondsMax {
+                found.append("timeoutSeconds is \(timeout), but a scheduled function has at most \(ScheduleDefinition.timeoutSecondsMax)")
+            }
+        }
         if isEvent, let timeout = options.timeoutSeconds, timeout > 540 {
             found.append("timeoutSeconds is \(timeout), but a function that runs on events has at most 540")
         }
@@ -46,7 +52,7 @@ extension FunctionDefinition {
     private var isEvent: Bool {
         switch trigger {
         case .database, .user: true
-        case .callable, .http, .blocking: false
+        case .callable, .http, .blocking, .schedule: false
         }
     }
 

@@ -177,6 +177,18 @@ public struct TestApp: Sendable {
         return try await memory.ask(name, event.context(type: type, project: memory.host.project), event.user?.json ?? .null)
     }
 
+    // MARK: Schedules
+
+    /// Runs a scheduled function, as if it were due now. A failed run is not repeated.
+    ///
+    ///     try await app.runSchedule("nightly")
+    ///
+    /// - Throws: `TestFailure` if the function fails, with its error, or if there is none of this name.
+    public func runSchedule(_ name: String) async throws {
+        guard endpoints[name]?["scheduleTrigger"] != nil else { throw TestFailure("There is no scheduled function \(name).") }
+        if let failure = try await backend.runSchedule(name) { throw TestFailure("\(name) failed: \(failure)") }
+    }
+
     // MARK: Messages
 
     /// Registers a device with the messaging service.

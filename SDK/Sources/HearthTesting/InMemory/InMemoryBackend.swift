@@ -75,6 +75,22 @@ struct InMemoryBackend: TestBackend {
         return "\(error.code.rawValue): \(error.message)"
     }
 
+    func runSchedule(_ name: String) async throws -> String? {
+        let region = await host.run { $0.endpoints[name]?["region"]?[0]?.string ?? "us-central1" }
+        let job = "firebase-schedule-\(name)-\(region)"
+        let time = JSONValue.string(TestTime.now)
+        let event: JSONObject = [
+            "id": "test-schedule", "type": "google.cloud.scheduler.job.v1.executed",
+            "source": .string("//cloudscheduler.googleapis.com/projects/\(host.project)/locations/\(region)/jobs/\(job)"), "time": time,
+            "jobName": .string(job), "scheduleTime": time, "location": .string(region), "params": [:], "authType": "unknown", "attempt": 1,
+            "chainDepth": 0,
+        ]
+        let outcome = await start(name, ["event": .object(event)], Array("{}".utf8))
+        guard outcome.kind == HEARTH_ERROR else { return nil }
+        let error = HttpsError(parsing: try JSONValue(parsing: outcome.body))
+        return "\(error.code.rawValue): \(error.message)"
+    }
+
     /// Calls a blocking function.
     func ask(_ function: String, _ context: JSONValue, _ payload: JSONValue) async throws -> JSONValue {
         let outcome = await start(function, context, payload.serialized())

@@ -79,7 +79,13 @@ struct HostBackend: TestBackend {
     // MARK: Events
 
     func deliver(_ event: TestUserEvent, to function: String) async throws -> String? {
-        let body: JSONValue = [event.verb == "created" ? "after" : "before": event.user.json]
+        try await invoke(function, [event.verb == "created" ? "after" : "before": event.user.json])
+    }
+
+    func runSchedule(_ name: String) async throws -> String? { try await invoke(name, [:]) }
+
+    /// Runs a function once for a made-up event, and returns the text of its error.
+    private func invoke(_ function: String, _ body: JSONValue) async throws -> String? {
         let answer = try await administer(
             "POST", "/_/api/functions/\(function):invoke", headers: [("Content-Type", "application/json")], body: body.serialized())
         guard answer.status == 200 else {

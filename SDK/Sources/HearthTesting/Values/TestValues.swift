@@ -95,6 +95,8 @@ protocol TestBackend: Sendable {
     func request(_ method: String, _ name: String, _ path: String, _ headers: Headers, _ body: [UInt8]) async throws -> TestResponse
     /// Runs a function for an event of a user, and returns the text of its error.
     func deliver(_ event: TestUserEvent, to function: String) async throws -> String?
+    /// Runs a scheduled function, which exists, and returns the text of its error.
+    func runSchedule(_ name: String) async throws -> String?
     func waitForEvents() async throws
     /// The number of attempts to deliver events to functions.
     func eventDeliveries() async throws -> Int

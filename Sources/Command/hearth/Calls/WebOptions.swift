@@ -115,6 +115,7 @@ struct EventOptions: ParsableArguments {
         guard before == nil, after == nil else {
             throw ClientFailure(.invalidInput, "give either the data, or --before and --after")
         }
+        if trigger == "scheduled" { throw ClientFailure(.invalidInput, "\(name) runs at due times, without data") }
         if trigger.hasSuffix("deleted") || trigger.hasSuffix("delete") {
             event.before = data
         } else if trigger.hasSuffix("created") || trigger.hasSuffix("create") || trigger.hasSuffix("written") || trigger.hasSuffix("write") {

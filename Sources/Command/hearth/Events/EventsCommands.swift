@@ -30,7 +30,8 @@ struct EventsClient {
     }
 
     private var place: String {
-        source.users ? "users/dead-letters" : "databases/\(PercentCoding.encoded(source.database.name))/dead-letters"
+        if source.schedules { return "schedules/dead-letters" }
+        return source.users ? "users/dead-letters" : "databases/\(PercentCoding.encoded(source.database.name))/dead-letters"
     }
 }
 
@@ -39,10 +40,14 @@ struct EventSource: ParsableArguments {
     @Flag(help: "Events of users, not of a database.")
     var users = false
 
+    @Flag(help: "Runs of schedules.")
+    var schedules = false
+
     @OptionGroup var database: DatabaseOptions
 
     func validate() throws {
         if users, database.instance != nil { throw ValidationError("--users and --instance exclude each other") }
+        if schedules, users || database.instance != nil { throw ValidationError("--schedules excludes --users and --instance") }
     }
 }
 

@@ -71,6 +71,7 @@ final class ShellSession {
         let name = function.name
         switch function.trigger {
         case "callable": return "\(name)({...}, {auth: {uid: 'ada'}})"
+        case "scheduled": return "\(name)()"
         case "https": return "\(name).get('/path'), \(name).post('/path', {body: {...}})"
         case let type where type.hasSuffix("created") || type.hasSuffix("create") || type.hasSuffix("deleted") || type.hasSuffix("delete"):
             return "\(name)(data, {params: {...}})"

@@ -90,8 +90,8 @@ public final class Outbox {
     /// The id of the next event.
     func nextID() -> String { "\(idPrefix)-\(nextSequence)" }
 
-    /// Appends an event with the next sequence.
-    func append(_ event: OutboxEvent) throws(StoreError) {
+    /// Appends an event, which gets the next sequence.
+    public func append(_ event: OutboxEvent) throws(StoreError) {
         var event = event
         event.sequence = try takeSequence()
         let row = event.row()

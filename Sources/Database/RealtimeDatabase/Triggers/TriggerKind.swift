@@ -1,4 +1,4 @@
-/// The kind of changes that trigger a function: of a value in a database (spec functions 8.1), or of a user.
+/// The trigger of a function: a change of a value in a database (spec functions 8.1) or of a user, or a due time.
 public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
     /// The value did not exist, and exists now.
     case created
@@ -12,9 +12,14 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
     case userCreated
     /// A user was deleted.
     case userDeleted
+    /// A schedule is due.
+    case scheduled
 
     /// The kinds of changes of values.
     public static let ofValues: [TriggerKind] = [.created, .updated, .deleted, .written]
+
+    /// Whether it is a change of a value in a database.
+    public var isOfValues: Bool { Self.ofValues.contains(self) }
 
     /// Whether it is a change of a user.
     public var isOfUsers: Bool { self == .userCreated || self == .userDeleted }
@@ -28,6 +33,7 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         case .written: "google.firebase.database.ref.v1.written"
         case .userCreated: "google.firebase.auth.user.v2.created"
         case .userDeleted: "google.firebase.auth.user.v2.deleted"
+        case .scheduled: "google.cloud.scheduler.job.v1.executed"
         }
     }
 
@@ -40,6 +46,7 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         case .written: "providers/google.firebase.database/eventTypes/ref.write"
         case .userCreated: "providers/firebase.auth/eventTypes/user.create"
         case .userDeleted: "providers/firebase.auth/eventTypes/user.delete"
+        case .scheduled: "google.pubsub.topic.publish"
         }
     }
 
@@ -55,7 +62,9 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
     /// The kind in a manifest, by its name in either generation; nil for events of other services.
     public init?(eventType: String) {
         let kind = Self.allCases.first { kind in
-            kind.cloudEventType == eventType || kind.legacyType == eventType || kind.convertedType == eventType
+            // A function is not scheduled by an event trigger.
+            kind != .scheduled
+                && (kind.cloudEventType == eventType || kind.legacyType == eventType || kind.convertedType == eventType)
         }
         guard let kind else { return nil }
         self = kind
@@ -67,7 +76,7 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         case .created: !isThere
         case .updated, .deleted: isThere
         case .written: true
-        case .userCreated, .userDeleted: false
+        case .userCreated, .userDeleted, .scheduled: false
         }
     }
 

@@ -224,6 +224,7 @@ package final class Deployer {
                 switch manifests.known(main.artifact)?.functions.first(where: { $0.name == name })?.trigger {
                 case .event(let event): triggers[name] = event
                 case .blocking(let blocking): triggers[name] = blocking.stored
+                case .schedule(let schedule): triggers[name] = schedule.stored
                 default: break
                 }
             }

@@ -72,6 +72,7 @@ struct DeploymentPlan {
         switch function.declaration.trigger {
         case .event(let trigger): function.version.event = trigger
         case .blocking(let trigger): function.version.event = trigger.stored
+        case .schedule(let trigger): function.version.event = trigger.stored
         case .callable, .https: break
         }
         deployed.versions.append(function.version)

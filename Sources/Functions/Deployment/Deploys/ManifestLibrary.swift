@@ -3,6 +3,7 @@ import EventDelivery
 import EventLoop
 import FunctionDispatch
 import FunctionWorker
+import Schedules
 
 /// The manifests of libraries: from memory, from the store, or from a probe worker. Belongs to the home loop.
 final class ManifestLibrary {
@@ -64,6 +65,7 @@ final class ManifestLibrary {
             throw PluginRefusal(error.sentence)
         }
         try manifest.checkTriggers()
+        try manifest.checkSchedules()
         return manifest
     }
 

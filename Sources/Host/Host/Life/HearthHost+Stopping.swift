@@ -11,6 +11,7 @@ import HostCore
 import Logging
 import Messaging
 import RealtimeDatabase
+import Schedules
 
 /// Stopping the host.
 extension HearthHost {
@@ -40,6 +41,7 @@ extension HearthHost {
         stopWatching()
         deployer.stop()
         delivery.stop()
+        schedules.engine.stop()
         blocking.stop()
         database.database.refuseHeldWrites()
         services.hostStops()
@@ -66,6 +68,7 @@ extension HearthHost {
         messaging.stop()
         accounts.stop()
         appCheck.stop()
+        schedules.storage.stop()
         if standsIn { becomeStandIn() }
         enter(.ended)
         stopTakingSignals()

@@ -2,6 +2,7 @@ import Accounts
 import AppCheck
 import CLinux
 import Deployment
+import EventDelivery
 import EventLoop
 import FunctionDispatch
 import Glibc
@@ -10,6 +11,7 @@ import Logging
 import Logs
 import Messaging
 import RealtimeDatabase
+import Schedules
 
 /// The host's side of a takeover from the host that has started it.
 extension HearthHost {
@@ -21,6 +23,7 @@ extension HearthHost {
         messaging.resume()
         accounts.resume()
         appCheck.resume()
+        schedules.open()
         let failure = await withCheckedContinuation { continuation in
             database.database.whenOpen(on: home) { continuation.resume(returning: $0) }
         }
@@ -48,7 +51,10 @@ extension HearthHost {
     }
 
     /// Notes that the old host has ended.
-    func predecessorDidEnd() { deployer.isSharing = false }
+    func predecessorDidEnd() {
+        deployer.isSharing = false
+        delivery.attempts.abandon()
+    }
 
     /// Ends this process. The old host continues alone.
     func abandonTakeover() {

@@ -1,6 +1,7 @@
 import AdminProtocol
 import CLinux
 import Deployment
+import EventDelivery
 import EventLoop
 import FunctionDispatch
 import Glibc
@@ -75,7 +76,9 @@ extension HearthHost {
                 await shard.release { transfer in home.post { bound.value(transfer) } }
             }
             // Events that functions still work on are no requests, but they are not interrupted either.
-            while life.state == .succeeded, !dispatcher.isQuiet || !(upgrade?.isFlushed ?? true) { await home.sleep(milliseconds: 50) }
+            while life.state == .succeeded, !dispatcher.isQuiet || delivery.attempts.awaitsOthers || !(upgrade?.isFlushed ?? true) {
+                await home.sleep(milliseconds: 50)
+            }
             if life.state == .succeeded { await endServing() }
         }
     }

@@ -19,6 +19,7 @@ import Logging
 import Logs
 import Messaging
 import RealtimeDatabase
+import Schedules
 import Tokens
 
 /// A host: its loops with their servers, functions and workers.
@@ -41,7 +42,7 @@ public final class HearthHost {
     var certificates: CertificateWatcher?
     var life = HostLife()
     /// The reasons why deployed functions get no events.
-    private var eventProblems: [String] = []
+    var eventProblems: [String] = []
     var drainTimer: Timer?
     var upgrade: HostUpgrade?
     private(set) var takeover: Takeover?
@@ -59,6 +60,7 @@ public final class HearthHost {
     let delivery: TriggerDelivery
     /// The functions that sign-ins wait for.
     let blocking: BlockingFunctions
+    let schedules: ScheduleHost
     let metrics: MetricsGatherer
     let deployer: Deployer
     private let functionAdministration: FunctionAdministration
@@ -121,13 +123,13 @@ public final class HearthHost {
             configuration, directory: data.users, ring: appKeys, gate: gate, adminToken: data.adminToken, ownAccount: ownAccount,
             developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
         database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log, didRaiseEvents: announce)
-        delivery = TriggerDelivery(
-            loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
-        ) { [database = database.database, accounts] name in name == accounts.name ? accounts : database.outbox(of: name) }
+        schedules = try ScheduleHost(
+            configuration, directory: data.schedules, isSuspended: options.takeover != nil, loop: home, log: log, didRaiseEvents: announce)
+        delivery = schedules.delivery(configuration, database: database.database, accounts: accounts)
         reference.value.delivery = delivery
         metrics = MetricsGatherer(
             loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output,
-            memory: memory, userEvents: accounts.eventFigures)
+            memory: memory, userEvents: accounts.eventFigures, schedules: schedules.engine)
         let linkBase = dispatcher.services.registerServices(
             configuration, database: database.database, messaging: messaging, authentication: users.service, memory: memory, loop: home)
         deployer = Deployer(
@@ -152,6 +154,7 @@ public final class HearthHost {
         let proxies = TrustedProxies(try NetworkRange.list(settings.trustedProxies, of: "server.trustedProxies"))
         databaseSettings.proxies = proxies
         let functions = FunctionAdministration.Reference(administration: LoopBound(functionAdministration, loop: home), home: home)
+        let scheduleReference = ScheduleAdministration(schedules.engine, outbox: schedules.storage, home: home)
         let liveClients = LiveClients()
         for index in 0..<settings.loops {
             do throws(LoopError) {
@@ -162,6 +165,7 @@ public final class HearthHost {
                     rulesPath: { [path = database.rulesPath] in path.value }, databaseSettings: databaseSettings, liveClients: liveClients,
                     messaging: messaging, authentication: authentication, appCheck: appCheck,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
+                    schedules: scheduleReference,
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)
                 for socket in own { try shard.use(socket) }
@@ -332,35 +336,6 @@ public final class HearthHost {
             configuration, deployer: deployer, useRules: { [database] in database.useRules($0) }, ledger: builds, loop: home, log: log,
             report: report)
         watch?.start()
-    }
-
-    /// Publishes functions to the triggers and to every loop; returns when all loops know them.
-    private func publish(_ publication: Publication) async {
-        let events = EventFunctions(publication, project: configuration.project)
-        // Functions are published repeatedly; a reason is logged when it is new.
-        // A host that takes over serves what was served before, and deploys changes afterwards.
-        let isReady = deployer.isLocalKnown || takeover != nil
-        // Until all functions are known, users are neither created nor deleted. That ends before functions decide about sign-ups: an operation
-        // that one of them refuses in part raises events too.
-        if isReady { accounts.useTriggers(events.users) }
-        let problems = events.problems + blocking.use(publication, isComplete: isReady)
-        for problem in problems where !eventProblems.contains(problem) {
-            log.error("a function is left out", metadata: ["reason": "\(problem)"])
-        }
-        eventProblems = problems
-        database.database.useTriggers(events.table, isComplete: isReady)
-        delivery.publish(events.targets, waiting: events.waiting, isComplete: publication.isComplete)
-        _ = await home.concurrently(shards) { shard in
-            await shard.publish(publication.functions, isReady: isReady)
-        }
-    }
-
-    /// The served functions, in the order of names.
-    var functions: [RegisteredFunction] { deployer.live.functions }
-
-    /// The reasons why functions are left out.
-    var refusals: [PluginRefusal] {
-        deployer.leftOut.sorted { $0.key < $1.key }.flatMap(\.value) + deployer.problems.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// Reports that functions can be called.

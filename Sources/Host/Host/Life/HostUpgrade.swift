@@ -12,6 +12,7 @@ import HostCore
 import Logging
 import Messaging
 import RealtimeDatabase
+import Schedules
 
 /// Hands this host over to a new process of the installed program, while requests arrive.
 ///
@@ -43,10 +44,10 @@ final class HostUpgrade {
     }
 
     private(set) var phase = Phase.preparing
-    private let host: HearthHost
+    let host: HearthHost
     private let request: UpgradeRequest
     private var process: ChildProcess?
-    private var channel: MessageChannel?
+    private(set) var channel: MessageChannel?
     private let relay: ServiceRelay
     private var timer: Timer?
     private var events: [Event] = []
@@ -260,6 +261,7 @@ final class HostUpgrade {
         timer = nil
         holdBegin = EventLoop.monotonicNanoseconds()
         host.delivery.stop()
+        host.schedules.engine.stop()
         for shard in host.shards { shard.hold() }
         while (EventLoop.monotonicNanoseconds() - holdBegin) / 1_000_000 < Self.holdMilliseconds {
             let counts = await host.home.concurrently(host.shards) { shard in await shard.busyCount() }
@@ -276,6 +278,8 @@ final class HostUpgrade {
         gapBegin = EventLoop.monotonicNanoseconds()
         host.dispatcher.services.successor = relay
         limit(milliseconds: Self.switchMilliseconds, "the new host did not open the databases within \(Self.switchMilliseconds) ms")
+        // Results of functions that still work are for the new host from now on.
+        let running = host.delivery.attempts.handOver()
         await withCheckedContinuation { continuation in host.delivery.finish { continuation.resume() } }
         await closeStores()
         try checkFailures()
@@ -284,6 +288,8 @@ final class HostUpgrade {
         if let place { kept = place }
         try checkFailures()
         mayHaveDatabases = true
+        // A restored outbox has other events.
+        if request.restore == nil { sendRunning(running) }
         channel?.send(UpgradeMessage.take.bytes)
         while true {
             if case .serving = try await nextEvent() { return }
@@ -296,6 +302,7 @@ final class HostUpgrade {
         await withCheckedContinuation { continuation in host.messaging.suspend { continuation.resume() } }
         await withCheckedContinuation { continuation in host.accounts.suspend { continuation.resume() } }
         await withCheckedContinuation { continuation in host.appCheck.suspend { continuation.resume() } }
+        await host.schedules.suspend()
     }
 
     /// Works on the files of a restore, on the thread pool.
@@ -320,7 +327,10 @@ final class HostUpgrade {
         let gap = Int((now - gapBegin) / 1_000_000)
         host.options.serviceManager?.notify("MAINPID=\(pid)")
         channel?.send(UpgradeMessage.commit.bytes)
-        if let channel { relay.open(channel) }
+        if let channel {
+            relay.open(channel)
+            sendResults(through: channel)
+        }
         if let ending { host.successorDidEnd(ending) }
         host.release { [self] transfer in
             channel?.send(transfer.bytes, descriptors: [transfer.descriptor])
@@ -353,6 +363,7 @@ final class HostUpgrade {
             host.messaging.resume()
             host.accounts.resume()
             host.appCheck.resume()
+            host.schedules.storage.resume()
         }
         if reached == .switching || reached == .holding {
             host.services.successor = nil
@@ -361,7 +372,9 @@ final class HostUpgrade {
             if reached == .holding {
                 host.database.database.announcePending()
                 host.accounts.announcePending()
+                host.schedules.storage.announcePending()
             }
+            host.schedules.engine.resume()
             host.database.openWaiting()
             host.endHold()
         }

@@ -1,3 +1,4 @@
+import EventDelivery
 import EventLoop
 import FunctionDispatch
 import FunctionWorker
@@ -56,6 +57,9 @@ final class Takeover {
             return
         }
         switch UpgradeMessage(rawValue: first) {
+        case .running?: host.delivery.attempts.adopt(RunningEvents.events(message.bytes.dropFirst()))
+        case .result?:
+            if let (event, result) = RunningEvents.result(message.bytes.dropFirst()) { host.delivery.attempts.finish(event, result) }
         case .take?: host.home.task { [self] in await take() }
         case .commit?: host.home.task { [host] in await host.didTakeOver() }
         case .connection?: adopt(message)

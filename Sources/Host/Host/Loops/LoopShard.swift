@@ -43,7 +43,8 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         gate: TokenGate, memory: MemoryBudget, database: RealtimeDatabase, rulesPath: @escaping @Sendable () -> String?,
         databaseSettings: DatabaseFrontEndSettings, liveClients: LiveClients, messaging: MessagingService, authentication: AuthenticationService,
         appCheck: AppCheckService,
-        metrics: MetricsPage, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
+        metrics: MetricsPage, functions: FunctionAdministration.Reference, schedules: ScheduleAdministration,
+        builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
         loop.sharesTurns = true
@@ -54,7 +55,8 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         let front = DatabaseFrontEnd(database: database, loop: loop, credentials: credentials, settings: databaseSettings)
         admin = AdminAPI(
             loop: loop, project: configuration.project, developmentAccess: databaseSettings.developmentAccess, adminToken: adminToken,
-            database: database, userEvents: authentication.accounts, rulesPath: rulesPath, functions: functions, builds: builds, logs: logs, log: log)
+            database: database, userEvents: authentication.accounts, rulesPath: rulesPath, functions: functions, schedules: schedules,
+            builds: builds, logs: logs, log: log)
         let functionFront = FunctionFrontEnd(
             loop: loop, loopNumber: number, project: configuration.project, adminToken: adminToken,
             developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, log: log)

@@ -7,6 +7,7 @@ import HTTP
 import Logs
 import Messaging
 import RealtimeDatabase
+import Schedules
 
 /// The figures of a loop.
 struct LoopFigures: Sendable {
@@ -33,6 +34,7 @@ final class MetricsGatherer {
     let output: LogOutput
     let memory: MemoryBudget
     let userEvents: UserEventFigures
+    let schedules: ScheduleEngine
     private let loop: EventLoop
     private let database: RealtimeDatabase
     private let messagingService: MessagingService
@@ -59,8 +61,9 @@ final class MetricsGatherer {
 
     init(
         loop: EventLoop, dispatcher: Dispatcher, delivery: TriggerDelivery, database: RealtimeDatabase, messaging: MessagingService,
-        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures
+        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures, schedules: ScheduleEngine
     ) {
+        self.schedules = schedules
         self.userEvents = userEvents
         self.memory = memory
         self.loop = loop

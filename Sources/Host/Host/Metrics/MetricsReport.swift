@@ -7,6 +7,7 @@ import HTTP
 import Logs
 import Metrics
 import RealtimeDatabase
+import Schedules
 
 /// Writes the report. `docs/metrics.md` lists the same families, which a test checks.
 struct MetricsReport {
@@ -32,6 +33,7 @@ struct MetricsReport {
         writeDatabase(to: &text)
         writeLive(to: &text)
         writeOutbox(to: &text)
+        writeSchedules(figures.schedules.figures, to: &text)
         writeMessaging(figures.messaging, to: &text)
         writeProcess(to: &text)
         return text.finish()
@@ -182,11 +184,12 @@ struct MetricsReport {
 
     private func writeOutbox(to text: inout MetricsText) {
         let delivery = figures.delivery.figures
-        let users = figures.userEvents.counts
+        let (users, runs) = (figures.userEvents.counts, figures.schedules.outboxCounts)
         text.number(
-            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents + users.waiting, "Events that are not processed yet.")
+            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents + users.waiting + runs.waiting,
+            "Events that are not processed yet.")
         text.number(
-            "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters + users.deadLetters,
+            "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters + users.deadLetters + runs.deadLetters,
             "Dead letters that are kept.")
         text.begin("hearth_outbox_deliveries_total", .counter, "Attempts to process events, by outcome.")
         for outcome in DeliveryFigures.Outcome.allCases { text.sample([("outcome", "\(outcome)")], delivery.count(outcome)) }

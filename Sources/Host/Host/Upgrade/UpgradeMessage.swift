@@ -15,6 +15,10 @@ enum UpgradeMessage: UInt8 {
     case connection = 0x43
     /// A part of a function's service call, in the form of ``RelayPart``.
     case call = 0x56
+    /// Events whose functions still run in the old host, in the form of ``RunningEvents``.
+    case running = 0x52
+    /// The result of one of them, in the form of ``RunningEvents``.
+    case result = 0x4F
     /// The answer to a service call is of no use any more: its number, in the form of ``RelayPart``.
     case callEnds = 0x45
 

@@ -19,6 +19,7 @@ package struct DataDirectory: Sendable {
     package var messages: String { "\(path)/messaging" }
     /// Users, and the keys that sign their tokens.
     package var users: String { "\(path)/users" }
+    package var schedules: String { "\(path)/schedules" }
     /// Consumed App Check tokens.
     package var consumedTokens: String { "\(path)/app-check.sqlite" }
 
@@ -40,6 +41,7 @@ package struct DataDirectory: Sendable {
         _ = try Self.make("\(self.path)/uploads")
         _ = try Self.make("\(self.path)/messaging")
         _ = try Self.make("\(self.path)/users")
+        _ = try Self.make("\(self.path)/schedules")
         adminToken = try Self.adminToken(in: self.path)
     }
 

@@ -22,6 +22,11 @@ let functions = Functions(params: [greeting]) {
         try await database.reference("profiles/\(event.data.uid)").setValue(.string("\(event.data.email ?? "") \(event.tenantID ?? "")"))
     }
     OnUserDeleted("removal", users: .tenant("blue")) { event in try await database.reference("profiles/\(event.data.uid)").removeValue() }
+    OnSchedule("tick", "every 24 hours") { event in
+        let place = database.reference("ticks")
+        guard try await !place.child("broken").getData().exists() else { throw HttpsError(.aborted, "it is broken") }
+        try await place.child("job").setValue(.string("\(event.jobName) \(event.attempt) \(event.scheduleTime.hasSuffix("Z"))"))
+    }
     OnCall("nothing") { (_: CallableRequest<JSONValue>) async in }
     OnCall("fails") { (request: CallableRequest<JSONValue>) throws -> Int in
         throw HttpsError(.failedPrecondition, "not now", details: request.data)

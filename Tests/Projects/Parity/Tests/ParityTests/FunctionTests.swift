@@ -115,4 +115,14 @@ private func refusal(_ body: () async throws -> Void) async throws -> HttpsError
             #expect(news.count == 1)
         }
     }
+
+    @Test(arguments: TestTransport.everywhere) func schedulesRun(_ transport: TestTransport) async throws {
+        try await functions.test(transport, secrets: ["KEY": "s"]) { app in
+            try await app.runSchedule("tick")
+            #expect(try await database.reference("ticks/job").getData().value == "firebase-schedule-tick-us-central1 1 true")
+            try await database.reference("ticks/broken").setValue(true)
+            await #expect(throws: TestFailure("tick failed: aborted: it is broken")) { try await app.runSchedule("tick") }
+            await #expect(throws: TestFailure("There is no scheduled function nothing.")) { try await app.runSchedule("nothing") }
+        }
+    }
 }
