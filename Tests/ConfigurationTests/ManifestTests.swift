@@ -115,10 +115,12 @@ import Testing
             lines: ["1:163: endpoints.a.timeoutSeconds: expected 0 to 7 seconds for a blocking function, found 8"]),
         Row(endpoints: #"{"a": {"scheduleTrigger": {"schedule": "* * * * *"}, "timeoutSeconds": 1801}}"#,
             lines: ["1:122: endpoints.a.timeoutSeconds: expected 0 to 1800 seconds for a scheduled function, found 1801"]),
-        Row(endpoints: #"{"a": {"scheduleTrigger": {}}}"#, lines: ["1:77: endpoints.a.scheduleTrigger.schedule: missing; expected a string"]),
+        Row(
+            endpoints: #"{"a": {"scheduleTrigger": {}}}"#,
+            lines: ["1:77: endpoints.a.scheduleTrigger.schedule: missing; expected text of 1 to 500 characters"]),
         Row(endpoints: #"{"a": {"scheduleTrigger": {"schedule": "* * * * *", "retryConfig": {"minBackoffSeconds": 9, "maxBackoffSeconds": 8}}}}"#,
             lines: [
-                "1:120: endpoints.a.scheduleTrigger.retryConfig: minBackoffSeconds is 9, which is more than maxBackoffSeconds, 8"
+                "1:118: endpoints.a.scheduleTrigger.retryConfig: minBackoffSeconds is 9, which is more than maxBackoffSeconds, 8"
             ]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "platform": "gcfv1", "timeoutSeconds": 541}}"#,
             lines: ["1:120: endpoints.a.timeoutSeconds: expected 0 to 540 seconds for a first-generation callable function, found 541"]),

@@ -63,7 +63,7 @@ def test_a_call_that_outlives_its_host_reads_and_writes(host):
     assert stored(host, 'late') == {'deep': [1, 2]}
 
 
-def test_events_under_way_are_delivered_again(host):
+def test_events_under_way_are_not_lost(host):
     """Events that a function works on, waiting events, and events of writes during the upgrade: none is lost, and each keeps its id."""
     for number in range(10):
         put(host, f'slow/first{number}', 900)
