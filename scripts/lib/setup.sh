@@ -9,7 +9,7 @@ cd "$root"
 # What the host is built from, and what only its tests use.
 build_packages=(
   libuv1-dev node-llhttp libnghttp2-dev libssl-dev zlib1g-dev libsqlite3-dev libre2-dev libcurl4-openssl-dev libargon2-dev libstdc++-12-dev
-  pkg-config git ca-certificates
+  pkg-config git ca-certificates tzdata
 )
 test_packages=(python3 python3-venv curl openssl gcc libc6-dev strace valgrind procps systemd zsh fish chromium)
 
