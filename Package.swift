@@ -13,7 +13,10 @@ let house: [SwiftSetting] = [
 /// Programs and plugins have the Swift runtime linked in: the machine that they are deployed to needs no toolchain. Packed
 /// relocations touch fewer pages at start, which each worker would have to itself.
 let staticRuntimeFlags = ["-static-stdlib", "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
-let pluginLinking: [LinkerSetting] = [.unsafeFlags(staticRuntimeFlags, .when(configuration: .release))]
+let pluginLinking: [LinkerSetting] = [
+    // The debug sections name the places of crashes. They are most of what a deployment uploads.
+    .unsafeFlags(staticRuntimeFlags + ["-Xlinker", "--compress-debug-sections=zlib"], .when(configuration: .release))
+]
 let programLinking: [LinkerSetting] = [
     // Symbols of the program are not looked up at run time, so unused code can be removed.
     .unsafeFlags(staticRuntimeFlags + ["-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe"], .when(configuration: .release)),
