@@ -86,7 +86,7 @@ import Testing
         outbox.send(notices)
         try await until("the sender has it") { sender.count == 1 }
         sender.end(false)
-        // Not before its pause is over.
+        // A notice that failed has a pause, in which it is not sent again.
         outbox.send(notices)
         #expect(try await waiting(accounts) == 1)
         #expect(sender.count == 1)

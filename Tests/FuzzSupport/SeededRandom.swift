@@ -17,4 +17,17 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
 
     /// One of `choices`, which are not empty.
     public mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }
+
+    /// The bytes in pieces as a network could deliver them: of one byte each, short, or long.
+    public mutating func pieces(of bytes: [UInt8]) -> [[UInt8]] {
+        let longest = pick([1, 3, 20, 200])
+        var pieces: [[UInt8]] = []
+        var start = 0
+        while start < bytes.count {
+            let end = min(bytes.count, start + 1 + below(longest))
+            pieces.append(Array(bytes[start..<end]))
+            start = end
+        }
+        return pieces
+    }
 }

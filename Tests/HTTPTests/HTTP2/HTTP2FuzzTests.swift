@@ -22,7 +22,7 @@ import Testing
         let host = try HTTP2FuzzHost()
         let run = FuzzRun(corpus, words: Self.words, rounds: 3000)
         let complaint = run.complaint { input, random in
-            host.run([input]).fault ?? host.run(Self.cut(input, &random)).fault
+            host.run([input]).fault ?? host.run(random.pieces(of: input)).fault
         }
         #expect(complaint == nil)
     }
@@ -37,18 +37,6 @@ import Testing
             requests += whole.requests.count
         }
         #expect(requests == 22)
-    }
-
-    private static func cut(_ bytes: [UInt8], _ random: inout SeededRandom) -> [[UInt8]] {
-        let longest = random.pick([1, 3, 20, 200])
-        var pieces: [[UInt8]] = []
-        var start = 0
-        while start < bytes.count {
-            let end = min(bytes.count, start + 1 + random.below(longest))
-            pieces.append(Array(bytes[start..<end]))
-            start = end
-        }
-        return pieces
     }
 }
 

@@ -22,7 +22,7 @@ import Testing
         let run = FuzzRun(corpus, words: Self.words, rounds: 3000)
         let complaint = run.complaint { input, random in
             let whole = host.run([input])
-            let pieces = host.run(Self.cut(input, &random))
+            let pieces = host.run(random.pieces(of: input))
             return whole == pieces ? whole.fault : "cut it means something else"
         }
         #expect(complaint == nil)
@@ -33,18 +33,6 @@ import Testing
         var requests = 0
         for input in try FuzzCorpus.load("HTTP/corpus") { requests += host.run([input]).requests.count }
         #expect(requests == 24)
-    }
-
-    private static func cut(_ bytes: [UInt8], _ random: inout SeededRandom) -> [[UInt8]] {
-        let longest = random.pick([1, 3, 20, 200])
-        var pieces: [[UInt8]] = []
-        var start = 0
-        while start < bytes.count {
-            let end = min(bytes.count, start + 1 + random.below(longest))
-            pieces.append(Array(bytes[start..<end]))
-            start = end
-        }
-        return pieces
     }
 }
 

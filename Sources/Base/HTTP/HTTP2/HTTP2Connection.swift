@@ -7,7 +7,7 @@ import HearthBytes
 /// Answers are turned into frames when the outbox is about to be sent, as far as the client's windows and the socket admit. What is not admitted
 /// waits in its stream, is charged to the memory budget, and makes writers wait.
 final class HTTP2Connection: UpgradedProtocol {
-    /// Not used once the connection has ended.
+    /// The connection below. It is freed when it has ended, so it is not used from then on.
     unowned(unsafe) let connection: HTTPConnection
     let service: HTTP2Service
     /// nghttp2's session; nil after the end.

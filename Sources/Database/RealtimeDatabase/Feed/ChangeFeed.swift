@@ -101,6 +101,7 @@ final class ChangeFeed {
         guard var answers = answers.take() else { return }
         answers.deliver(failure: failure)
     }
+
     /// Notes that there is no batch up to this commit that has not been published.
     func reach(_ commit: UInt64) {
         for view in progress.reach(commit) { view.catchUp(&news) }
