@@ -161,6 +161,8 @@ def test_missed_due_times_are_told(at, setting, count):
     host.stop()
     host.clock.advance(10 * DAY)
     host.start()
+    # The list is answered once all schedules are known, which is after the lines.
+    assert host.schedule('flaky')
     lines = [json.loads(line) for line in host.log.splitlines() if 'due times have passed' in line]
     line = next(line for line in lines if line['function'] == 'flaky')
     assert line['setting'] == f"schedules.missed {setting or 'once'}" and line['count'] == '10' and line['last'][11:] == '12:00:00Z'

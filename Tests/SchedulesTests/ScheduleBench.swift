@@ -50,7 +50,9 @@ final class TestScheduled: ScheduledTarget {
         declaration.retry(of: event, after: progress, now: now)
     }
 
-    func didSettle(_ event: OutboxEvent, error: String?) { bench.engine.didSettle(event, error: error) }
+    func afterSettling(_ event: OutboxEvent, error: String?) -> (() -> Void)? {
+        { [engine = bench.engine] in engine.didSettle(event, error: error) }
+    }
 
     /// The due times of the runs, in minutes after the start of the bench's time.
     var minutes: [Int] { started.map { Int($0.time / 1000 - ScheduleBench.start) / 60 } }

@@ -16,16 +16,16 @@ package protocol EventTarget: AnyObject {
     func retry(of event: OutboxEvent, after progress: DeliveryProgress, now: Int64) -> EventRetry
     /// The longest time between two attempts, in milliseconds; nil for that of the settings.
     var retryMilliseconds: Int64? { get }
-    /// Called when the event is settled.
+    /// What is done once it is durable that the event is settled; nil for nothing.
     ///
     /// - Parameter error: the reason why it was given up; nil after a success.
-    func didSettle(_ event: OutboxEvent, error: String?)
+    func afterSettling(_ event: OutboxEvent, error: String?) -> (() -> Void)?
 }
 
 extension EventTarget {
     package func retry(of event: OutboxEvent, after progress: DeliveryProgress, now: Int64) -> EventRetry { .standard }
     package var retryMilliseconds: Int64? { nil }
-    package func didSettle(_ event: OutboxEvent, error: String?) {}
+    package func afterSettling(_ event: OutboxEvent, error: String?) -> (() -> Void)? { nil }
 }
 
 /// The treatment of an event after a failed attempt.

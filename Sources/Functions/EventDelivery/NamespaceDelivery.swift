@@ -170,8 +170,7 @@ final class NamespaceDelivery {
         delivery.figures.add(result)
         switch result {
         case .succeeded:
-            settlements.add(.done(event.key))
-            target.didSettle(event, error: nil)
+            settlements.add(.done(event.key), then: target.afterSettling(event, error: nil))
             queue.removeNext(lane)
         case .stopped:
             lane.state = .ready
@@ -241,9 +240,11 @@ final class NamespaceDelivery {
             metadata: ["function": "\(queue.function)", "namespace": "\(namespace)", "count": "\(count)"])
     }
 
-    private func bury(_ event: OutboxEvent, _ progress: DeliveryProgress, _ reason: DeadLetter.Reason) {
+    private func bury(
+        _ event: OutboxEvent, _ progress: DeliveryProgress, _ reason: DeadLetter.Reason, then completion: (() -> Void)? = nil
+    ) {
         delivery.figures.add(reason)
-        settlements.add(.buried(event.key, progress, reason, time: WallClock.now().unixMilliseconds))
+        settlements.add(.buried(event.key, progress, reason, time: WallClock.now().unixMilliseconds), then: completion)
     }
 
     /// Counts dropped dead letters. Logs only the first drop for some time, because a function may fail for every write.
@@ -274,8 +275,7 @@ final class NamespaceDelivery {
         } else {
             log.error("the event was moved to the dead letters", metadata: metadata)
         }
-        bury(event, progress, reason)
-        target.didSettle(event, error: progress.lastError ?? reason.text)
+        bury(event, progress, reason, then: target.afterSettling(event, error: progress.lastError ?? reason.text))
         queue.removeNext(lane)
     }
 

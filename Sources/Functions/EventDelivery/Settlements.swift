@@ -22,6 +22,8 @@ final class Settlements {
     private let settings: DeliverySettings
     private let log: Logger
     private var gathered: [Settlement] = []
+    /// Called once the gathered settlements are durable.
+    private var completions: [() -> Void] = []
     private var flushing = 0
     /// Called with the number of old dead letters that were dropped to make room.
     private let didDrop: (Int) -> Void
@@ -43,8 +45,10 @@ final class Settlements {
         self.didDrop = didDrop
     }
 
-    func add(_ settlement: Settlement) {
+    /// - Parameter completion: called once the settlement is durable.
+    func add(_ settlement: Settlement, then completion: (() -> Void)? = nil) {
         gathered.append(settlement)
+        if let completion { completions.append(completion) }
         guard !isFailing else { return }
         if gathered.count >= Self.countMax { return flush() }
         if gathered.count == 1 { timer.start(afterMilliseconds: settings.settleMilliseconds) }
@@ -56,18 +60,20 @@ final class Settlements {
         let batch = gathered
         gathered = []
         flushing += 1
-        let reference = LoopBound(self, loop: loop)
+        let reference = LoopBound((self, completions), loop: loop)
+        completions = []
         let limits = settings.deadLetters
         outbox.withOutbox(on: loop) { outbox throws(StoreError) in
             var dropped = 0
             for settlement in batch { dropped += try outbox.settle(settlement, limits) }
             return dropped
         } completion: { result in
-            reference.value.didFlush(batch, result)
+            let (settlements, completions) = reference.value
+            settlements.didFlush(batch, completions, result)
         }
     }
 
-    private func didFlush(_ batch: [Settlement], _ result: Result<Int, StoreError>) {
+    private func didFlush(_ batch: [Settlement], _ completed: [() -> Void], _ result: Result<Int, StoreError>) {
         flushing -= 1
         switch result {
         case .success(let dropped):
@@ -75,6 +81,7 @@ final class Settlements {
             // Settlements that were added during the failure have not started the timer.
             if isFailing, !gathered.isEmpty { timer.start(afterMilliseconds: settings.settleMilliseconds) }
             isFailing = false
+            for completion in completed { completion() }
         case .failure(let error):
             if !isFailing {
                 log.error(
@@ -82,6 +89,7 @@ final class Settlements {
             }
             isFailing = true
             gathered = batch + gathered
+            completions = completed + completions
             timer.start(afterMilliseconds: settings.storeRetryMilliseconds)
             // Waiters wait for one attempt only.
             return answerWaiters()

@@ -176,14 +176,13 @@ extension ScheduleEngine {
 
     // MARK: Ending
 
-    /// Notes the end of a run, and plans the next one.
+    /// Notes the end of a run, which is durable, and plans the next one.
     func didSettle(_ event: OutboxEvent, error: String?) {
         guard let entry = entries[event.function] else { return }
         let now = clock()
         entry.row.ended = now
         entry.row.error = error
-        if ends.isEmpty { loop.endOfTurn { [self] in storeEnds() } }
-        ends.append(RunEnd(name: entry.name, time: now, error: error))
+        store(RunEnd(name: entry.name, time: now, error: error))
         guard let due = entry.open, event.id == DueRun(name: entry.name, due: due).eventID else { return }
         // The run may end before it is known here that it has begun.
         entry.row.due = max(entry.row.due ?? due, due)
@@ -191,10 +190,8 @@ extension ScheduleEngine {
         plan([entry])
     }
 
-    /// Stores ends of runs. If that fails, they are missing in lists after the next start.
-    private func storeEnds() {
-        let ended = ends
-        ends = []
-        storage.perform(on: loop, { store throws(StoreError) in try store.end(ended) }) { _ in }
+    /// Stores the end of a run. If that fails, it is missing in lists after the next start.
+    private func store(_ end: RunEnd) {
+        storage.perform(on: loop, { store throws(StoreError) in try store.end(end) }) { _ in }
     }
 }

@@ -41,7 +41,6 @@ package final class ScheduleEngine {
     /// The lines about missed due times since the last pause.
     var toldCount = 0
     var counts = ScheduleFigures()
-    var ends: [RunEnd] = []
     var callers: [String: (AttemptResult?) -> Void] = [:]
     var running: Set<String> = []
     private var lobbies: [ObjectIdentifier: PoolLobby] = [:]

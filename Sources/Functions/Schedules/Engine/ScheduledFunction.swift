@@ -55,7 +55,7 @@ final class ScheduledFunction: ScheduledTarget {
 
     var retryMilliseconds: Int64? { Int64(declaration.trigger.retry.maxBackoffSeconds * 1000) }
 
-    func didSettle(_ event: OutboxEvent, error: String?) { engine.didSettle(event, error: error) }
+    func afterSettling(_ event: OutboxEvent, error: String?) -> (() -> Void)? { { [engine] in engine.didSettle(event, error: error) } }
 }
 
 /// Admits as many runs at a time as the workers of a pool can take; the others wait in their order. Thousands of schedules that are due in the

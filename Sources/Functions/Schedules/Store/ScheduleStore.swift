@@ -153,12 +153,10 @@ final class ScheduleStore: StoreContent {
         try outbox.append(Self.event(id: id, of: name, time: now, now: now))
     }
 
-    func end(_ runs: [RunEnd]) throws(StoreError) {
-        for end in runs {
-            try run(
-                "UPDATE schedule SET ended = ?2, error = ?3 WHERE name = ?1", .text(end.name), .integer(end.time),
-                end.error.map { .text($0) } ?? .null)
-        }
+    func end(_ end: RunEnd) throws(StoreError) {
+        try run(
+            "UPDATE schedule SET ended = ?2, error = ?3 WHERE name = ?1", .text(end.name), .integer(end.time),
+            end.error.map { .text($0) } ?? .null)
     }
 
     private static func event(id: String, of name: String, time: Int64, now: Int64) -> OutboxEvent {

@@ -72,11 +72,21 @@ extension AccountStore {
             "email": .string(email), "oobCode": .string(code), "oobLink": .string(made.link), "requestType": .string(purpose.rawValue),
         ]
         if !purpose.isNotice { shown["newEmail"] = newEmail.map { .string($0) } }
+        let place = try inboxTime(created, after: "code", tenant: tenant)
         try run(
             "INSERT INTO code VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", .blob(SecretText.hash(code)), .text(tenant),
-            .text(purpose.rawValue), .text(email), .optional(detail), .optional(uid), .integer(created),
+            .text(purpose.rawValue), .text(email), .optional(detail), .optional(uid), .integer(place),
             .integer(now + lifeSeconds * 1000), policy.showsCodes ? .text(JSONValue.object(shown).text) : .null)
         return made
+    }
+
+    /// The time of a new message. Those of an inbox have different times, because their order is the one in which they were sent.
+    ///
+    /// - Parameter table: the table of the messages that were sent before.
+    func inboxTime(_ created: Int64, after table: String, tenant: String) throws(AccountFailure) -> Int64 {
+        guard policy.showsCodes else { return created }
+        let last = try first("SELECT MAX(created) FROM \(table) WHERE tenant = ?1 AND shown IS NOT NULL", .text(tenant)) { $0.integer(at: 0) }
+        return max(created, (last ?? 0) + 1)
     }
 
     func removeCode(_ secret: String) throws(AccountFailure) {
@@ -284,11 +294,12 @@ extension AccountReader {
         return try user(uid, tenant: tenant)?.factors.first { $0.id.isExactly(id) }
     }
 
-    /// The codes that can be read in the inbox, the oldest first.
+    /// The newest codes that can be read in the inbox, the oldest of them first.
     public func shownCodes(tenant: String) throws(AccountFailure) -> [JSONValue] {
         try rows(
-            "SELECT shown, created FROM code WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)],
-            Self.shown)
+            "SELECT shown, created FROM code WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created DESC LIMIT 10000", [.text(tenant)],
+            Self.shown
+        ).reversed()
     }
 
     /// A message of the inbox, with the time at which it was made.

@@ -44,7 +44,8 @@ extension AccountStore {
         let shown: JSONObject = ["code": .string(made.code), "phoneNumber": .string(phone), "sessionInfo": .string(made.sessionInfo)]
         try run(
             "INSERT INTO message VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9)", .blob(SecretText.hash(made.sessionInfo)), .text(tenant),
-            .text(purpose.rawValue), .text(phone), .optional(uid), .blob(SecretText.hash(made.code + made.sessionInfo)), .integer(now),
+            .text(purpose.rawValue), .text(phone), .optional(uid), .blob(SecretText.hash(made.code + made.sessionInfo)),
+            .integer(try inboxTime(now, after: "message", tenant: tenant)),
             .integer(now + (policy.isStrict ? Self.messageSeconds : 86_400) * 1000),
             policy.showsCodes ? .text(JSONValue.object(shown).text) : .null)
         return made
