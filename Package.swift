@@ -125,6 +125,7 @@ let package = Package(
             "HTTP", in: .base, [bytes, "EventLoop", "CLLHTTP", "CNGHTTP2", "CZlib", "CCurl", crypto],
             exclude: ["Server/README.md", "Client/README.md", "HTTP2/README.md"]),
         module("SQLite", in: .base, ["CSQLite"]),
+        module("Telemetry", in: .base, [bytes, json, "Metrics", "EventLoop", "HTTP", logging]),
         module("Store", in: .base, ["Files", "EventLoop", "SQLite", "CSQLite", logging]),
         module("Logs", in: .base, [bytes, "Files", "EventLoop", "HTTP", json, logging]),
 
@@ -134,7 +135,7 @@ let package = Package(
         module(
             "RealtimeDatabase", in: .database,
             [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", "Store", deque, logging]),
-        module("DatabaseAPI", in: .database, [bytes, json, deque, "EventLoop", "HTTP", "Tree", "Rules", "RealtimeDatabase"]),
+        module("DatabaseAPI", in: .database, [bytes, json, deque, "EventLoop", "HTTP", "Telemetry", "Tree", "Rules", "RealtimeDatabase"]),
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
@@ -165,13 +166,13 @@ let package = Package(
         module(
             "FunctionDispatch", in: .functions,
             [
-                bytes, "PluginBuild", "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "RealtimeDatabase", "Configuration", "WorkerProtocol",
+                bytes, "PluginBuild", "Files", "Metrics", "EventLoop", "HTTP", "Telemetry", "Logs", json, "RealtimeDatabase", "Configuration", "WorkerProtocol",
                 "FunctionWorker", "AdminProtocol", "CLinux", deque, logging,
             ]),
         module(
             "CallFrontEnd", in: .functions,
             [
-                bytes, "EventLoop", "HTTP", "Logs", json, "SQLite", "Tokens", "RealtimeDatabase", "DatabaseAPI", "Messaging", "Configuration",
+                bytes, "EventLoop", "HTTP", "Telemetry", "Logs", json, "SQLite", "Tokens", "RealtimeDatabase", "DatabaseAPI", "Messaging", "Configuration",
                 "WorkerProtocol", "FunctionWorker", "AdminProtocol", "FunctionDispatch", crypto, logging,
             ]),
         module(
@@ -212,7 +213,7 @@ let package = Package(
         module(
             "Host", in: .host,
             [
-                bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
+                bytes, "Files", "Metrics", "EventLoop", "HTTP", "Telemetry", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
                 "RealtimeDatabase", "DatabaseAPI", "Passwords", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck",
                 "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "Schedules", "FunctionServices", "Deployment",
                 "HostCore",
@@ -257,6 +258,7 @@ let package = Package(
         .testTarget(name: "HearthBytesTests", dependencies: [bytes], swiftSettings: house),
         .testTarget(name: "FilesTests", dependencies: ["Files"], swiftSettings: house),
         .testTarget(name: "MetricsTests", dependencies: ["Metrics", bytes], swiftSettings: house),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Metrics", "HTTP", json], swiftSettings: house),
         .testTarget(name: "HearthJSONTests", dependencies: ["FuzzSupport", json, bytes], swiftSettings: house),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "CLinux", bytes], swiftSettings: house),
         .testTarget(name: "HTTPTests", dependencies: ["FuzzSupport", "HTTP", "EventLoop", bytes, "CNGHTTP2", "CZlib"], swiftSettings: house),

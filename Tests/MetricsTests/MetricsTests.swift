@@ -44,7 +44,7 @@ struct MetricsTests {
 
     @Test("figures are written as Prometheus reads them")
     func text() {
-        var text = MetricsText()
+        var text = MetricSet()
         text.begin("a_total", .counter, "What \\ is\ncounted.")
         text.sample([("path", "C:\\DIR\nx\"y\"")], 3)
         text.sample([], -1)
@@ -54,7 +54,7 @@ struct MetricsTests {
         histogram.record(3)
         histogram.record(3)
         text.sample([("f", "g")], histogram)
-        let written = String(decoding: text.finish(), as: UTF8.self)
+        let written = String(decoding: text.prometheusText(), as: UTF8.self)
         #expect(written.hasPrefix("""
             # HELP a_total What \\\\ is\\ncounted.
             # TYPE a_total counter

@@ -1,3 +1,4 @@
+import AdminProtocol
 import ArgumentParser
 import HearthJSON
 
@@ -6,7 +7,7 @@ struct HearthCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hearth",
         abstract: "A self-hosted function host: Firebase clients call compiled plugins on your own machine.",
-        version: "0.1.0",
+        version: HearthVersion.text,
         subcommands: [Init.self, Serve.self, Exec.self, WorkerCommand.self, Manifest.self] + clientCommands + [Completions.self])
 
     /// The visible commands, with their abstracts.

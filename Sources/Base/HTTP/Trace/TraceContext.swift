@@ -8,6 +8,8 @@ public struct TraceContext: Sendable, Hashable {
     public var id: TraceID
     /// The span of this operation; never zero.
     public var span: UInt64
+    /// The span of the operation that has requested this one; 0 for none, or if it is not known.
+    public var parentSpan: UInt64 = 0
     /// Whether the caller may have recorded the trace: the only flag of version 00.
     public var isSampled: Bool
     /// The `tracestate`: data of other systems, passed on unchanged; nil for none.
@@ -73,7 +75,11 @@ public struct TraceContext: Sendable, Hashable {
 
     /// The same trace, for an operation that this one has requested.
     @inline(__always)
-    public func child(_ span: UInt64) -> TraceContext { TraceContext(id: id, span: span, isSampled: isSampled, state: state) }
+    public func child(_ span: UInt64) -> TraceContext {
+        var child = TraceContext(id: id, span: span, isSampled: isSampled, state: state)
+        child.parentSpan = self.span
+        return child
+    }
 }
 
 /// The identifier of a trace, which covers everything that one request causes, on this host and beyond. Never zero.

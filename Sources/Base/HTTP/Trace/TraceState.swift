@@ -109,6 +109,11 @@ public enum TraceState {
 /// secret, but must not cost a system call each. Belongs to one loop.
 public struct TraceSource: Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
+    /// A new trace is sampled if a random number is below this one.
+    private var sampledBelow: UInt64 = 0
+
+    /// Sets the share of new traces that are sampled, from 0 to 1. Before that it is 0. Traces of callers follow the caller's decision.
+    public mutating func sample(_ ratio: Double) { sampledBelow = ratio >= 1 ? .max : UInt64(max(0, ratio) * 0x1p64) }
 
     /// A source with its own seed.
     public init() {
@@ -133,9 +138,10 @@ public struct TraceSource: Sendable {
     /// A new span, never zero.
     public mutating func nextSpan() -> UInt64 { max(1, next()) }
 
-    /// The start of a new trace, not sampled.
+    /// The start of a new trace.
     public mutating func begin() -> TraceContext {
-        TraceContext(id: TraceID(nonzero: next(), max(1, next())), span: nextSpan(), isSampled: false)
+        let isSampled = sampledBelow != 0 && next() < sampledBelow
+        return TraceContext(id: TraceID(nonzero: next(), max(1, next())), span: nextSpan(), isSampled: isSampled)
     }
 
     /// A child of `context`; a new trace if it is nil.

@@ -2,6 +2,7 @@ public import EventLoop
 import HearthBytes
 public import HTTP
 import RealtimeDatabase
+import Telemetry
 
 /// The HTTP interface of the database: the REST interface of one loop (spec database 2).
 ///
@@ -16,7 +17,7 @@ public final class DatabaseFrontEnd {
     let apps: AppCheck
     private lazy var bodies = BodyBudget(bytesMax: database.limits.bodyBytesInFlightMax) { [unowned self] in request($0, body: $1) }
     /// The trace contexts for writes.
-    var traces = TraceSource()
+    var traces: TraceSource
 
     /// A front end for `loop`, on which all of its methods must be called.
     ///
@@ -25,6 +26,7 @@ public final class DatabaseFrontEnd {
         self.database = database
         self.loop = loop
         self.settings = settings
+        traces = settings.tracing?.makeSource() ?? TraceSource()
         topics = ListenTopics(loop: loop)
         streams = EventStreams(loop: loop, settings: settings, countMax: database.limits.streamsMax, seats: database.openStreams)
         apps = AppCheck(isEnforced: settings.enforcesAppCheck, developmentAccess: settings.developmentAccess, checker: credentials)

@@ -2,6 +2,7 @@ public import HearthJSON
 public import HTTP
 import RealtimeDatabase
 import Synchronization
+public import Telemetry
 import Tree
 
 /// The common settings of the front ends of all loops. Copies share the push ids and the staged rules.
@@ -20,6 +21,8 @@ public struct DatabaseFrontEndSettings: Sendable {
     public var keepAliveMilliseconds: UInt64 = 30_000
     /// The number of bytes that may wait for a slow client before only the newest value is sent.
     public var streamBacklogBytesMax = 256 * 1024
+    /// Records spans of writes on the front end's loop; nil if none are recorded.
+    public var tracing: Tracing?
     /// The triggers of a namespace, for `/.settings/functionTriggers.json`.
     public var functionTriggers: @Sendable (_ namespace: String) -> JSONValue = { _ in .array([]) }
 

@@ -3,6 +3,7 @@ import HearthBytes
 import HearthJSON
 import HTTP
 import RealtimeDatabase
+import Telemetry
 import Tree
 
 extension RESTCall {
@@ -164,8 +165,10 @@ extension RESTCall {
     }
 
     private func send(_ request: WriteRequest, _ echo: [UInt8]) throws(RESTError) {
+        let start = EventLoop.monotonicNanoseconds()
         do throws(DatabaseError) {
             try front.database.write(request, to: namespaceName, isKnown: mayBeAbsent, on: front.loop) { [self] outcome in
+                if let trace = request.trace, trace.isSampled { record(trace, outcome, since: start) }
                 switch outcome {
                 case .committed(let receipt): answer(receipt, echo: echo)
                 case .conflict(let value, let etag): answerConflict(json: value.span, etag: etag)
@@ -175,6 +178,22 @@ extension RESTCall {
         } catch {
             throw RESTError(error)
         }
+    }
+
+    @inline(never)
+    private func record(_ trace: TraceContext, _ outcome: WriteOutcome, since start: UInt64) {
+        let status =
+            switch outcome {
+            case .committed: 200
+            case .conflict: 412
+            case .refused(let error): RESTError(error).status.rawValue
+            }
+        front.settings.tracing?.record(
+            trace, name: "\(exchange.method) database", kind: .server, nanoseconds: EventLoop.monotonicNanoseconds() &- start,
+            attributes: [
+                ("http.request.method", .text("\(exchange.method)")), ("http.response.status_code", .integer(Int(status))),
+                ("db.namespace", .text(namespaceName)),
+            ], failure: status >= 500 ? "\(status)" : nil)
     }
 
     private func answer(_ receipt: WriteReceipt, echo: [UInt8]) {

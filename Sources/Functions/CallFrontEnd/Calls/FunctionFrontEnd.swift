@@ -5,6 +5,7 @@ import FunctionDispatch
 import HearthBytes
 import HTTP
 import Logging
+import Telemetry
 import Tokens
 
 /// Handles the requests of one loop that call functions: checks who may call, and starts a ``CallableCall`` or ``RequestCall``.
@@ -19,7 +20,7 @@ package final class FunctionFrontEnd {
     /// The functions of this loop's router.
     package let registry: FunctionRegistry
     /// The trace contexts of the loop's requests.
-    var traces = TraceSource()
+    var traces: TraceSource
     private var dice = TrafficDice()
     private var scratch = ByteBuffer()
     private let developmentAccess: DevelopmentAccess?
@@ -31,9 +32,10 @@ package final class FunctionFrontEnd {
     ///   - adminToken: the bearer token that may call functions which are not public.
     package init(
         loop: EventLoop, loopNumber: Int, project: String, adminToken: [UInt8], developmentAccess: DevelopmentAccess?, proxies: TrustedProxies,
-        gate: TokenGate, log: Logger
+        gate: TokenGate, tracing: Tracing?, log: Logger
     ) {
         self.loop = loop
+        traces = tracing?.makeSource() ?? TraceSource()
         self.loopNumber = loopNumber
         self.adminToken = adminToken
         self.developmentAccess = developmentAccess

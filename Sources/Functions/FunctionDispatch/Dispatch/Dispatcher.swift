@@ -4,6 +4,7 @@ import FunctionWorker
 import Glibc
 import HTTP
 import Logging
+import Telemetry
 
 /// Runs invocations: owns the pools, the worker processes and the deadlines. Belongs to the host's home loop. Further loops start invocations
 /// on workers that have room (``LoopDispatch``), and send all others here.
@@ -34,6 +35,13 @@ package final class Dispatcher {
 
     /// The source of trace contexts for invocations that the host itself begins, mainly for events.
     package var traces = TraceSource()
+    /// Records spans of invocations and of service calls; nil if none are recorded. Set before the first function is registered.
+    package var tracing: Tracing? {
+        didSet {
+            if let tracing { traces = tracing.makeSource() }
+            services.tracing = tracing
+        }
+    }
     /// The metrics of all functions.
     package var figures = FunctionFigureBook()
     private var figuresOfPlugins: [String: PluginFigures] = [:]
@@ -313,6 +321,7 @@ extension WorkerPool {
         var figures = PoolFigures(plugin: artifact.name, artifact: artifact.version)
         figures.waiting = queuedCount
         for worker in workers {
+            if settings.isIsolated, worker.pid > 0 { figures.processes.append(worker.pid) }
             switch worker.state {
             case .starting: figures.starting += 1
             case .ready where worker.inFlight == 0: figures.idle += 1

@@ -39,6 +39,8 @@ open class HostInvocation {
     final var parked = ByteBuffer()
     final var parkedContextSize = 0
     private var wasParked = false
+    /// How long it has waited for an instance.
+    final private(set) var waitedNanoseconds: UInt64 = 0
     /// Charges the parked bytes to the memory budget until the invocation is started.
     package final var charge = MemoryCharge()
 
@@ -148,7 +150,8 @@ open class HostInvocation {
 
     /// Records the waiting time of an invocation that gets a worker.
     final func didWait(now: UInt64) {
-        function.figures.waited(nanoseconds: now &- startedNanoseconds, isColdStart: isColdStart)
+        waitedNanoseconds = now &- startedNanoseconds
+        function.figures.waited(nanoseconds: waitedNanoseconds, isColdStart: isColdStart)
     }
 
     /// Counts its end, once.
@@ -162,6 +165,7 @@ open class HostInvocation {
         if nanoseconds == 0 { nanoseconds = EventLoop.monotonicNanoseconds() &- startedNanoseconds }
         startedNanoseconds = 0
         function.figures.end(outcome, nanoseconds: nanoseconds, on: loopNumber)
+        if let tracing = function.tracing { recordSpan(outcome, nanoseconds: nanoseconds, loop: loopNumber, tracing: tracing) }
     }
 
     /// Cancels it because its answer is no longer awaited.

@@ -1,4 +1,5 @@
 import Configuration
+import Telemetry
 
 /// A deployed function: its current options, and the pool that runs it.
 public final class RegisteredFunction: @unchecked Sendable {
@@ -21,6 +22,8 @@ public final class RegisteredFunction: @unchecked Sendable {
     package let timeoutMilliseconds: UInt64
     /// Its metrics.
     let figures: FunctionFigures
+    /// Records its invocations for traces; nil if none are recorded.
+    let tracing: Tracing?
     /// The percentage of invocations that go to ``alternative``; usually 0.
     package let alternativePercent: Int
     /// Another version of the function, while calls are split between two versions.
@@ -40,6 +43,7 @@ public final class RegisteredFunction: @unchecked Sendable {
         self.options = options
         self.pool = pool
         figures = pool.dispatcher.figures.figures(of: declaration.name, version: version)
+        tracing = pool.dispatcher.tracing
         timeoutMilliseconds = UInt64(options.timeoutSeconds * 1000)
         self.alternative = alternative
         self.alternativePercent = alternative == nil ? 0 : alternativePercent

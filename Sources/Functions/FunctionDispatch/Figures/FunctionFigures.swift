@@ -128,6 +128,12 @@ package struct InvocationOutcome {
     /// Whether metrics include this outcome even if it never occurred, so that rates can be computed from the start.
     package var isAlwaysTold: Bool { index == FunctionErrorCode.ok.rawValue || index == FunctionErrorCode.internal.rawValue }
 
+    /// Whether the host or the function is at fault, not the caller: the codes whose status begins with 5.
+    var isFault: Bool {
+        let codes = FunctionErrorCode.allCases
+        return index < codes.count ? codes[index] != .ok && codes[index].httpStatus >= 500 : index - codes.count == 5
+    }
+
     package static let all: [InvocationOutcome] =
         FunctionErrorCode.allCases.map { InvocationOutcome($0) } + (1...5).map { InvocationOutcome(statusClass: $0) }
 }

@@ -23,6 +23,8 @@ package struct PoolFigures: Sendable {
     package var busy = 0
     package var draining = 0
     package var waiting = 0
+    /// The ids of the worker processes.
+    package var processes: [Int32] = []
 
     var empty: PoolFigures { PoolFigures(plugin: plugin, artifact: artifact) }
 
@@ -32,5 +34,6 @@ package struct PoolFigures: Sendable {
         busy += other.busy
         draining += other.draining
         waiting += other.waiting
+        processes += other.processes
     }
 }

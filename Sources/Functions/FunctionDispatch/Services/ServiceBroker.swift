@@ -1,7 +1,9 @@
 import AdminProtocol
+import EventLoop
 import HearthJSON
 import HTTP
 import RealtimeDatabase
+import Telemetry
 
 /// A call of a service of the host by a plugin.
 package struct ServiceCall: Sendable {
@@ -82,6 +84,11 @@ package protocol ServiceSuccessor: AnyObject {
 /// Passes the service calls of plugins to the services.
 package final class ServiceBroker {
     private var services: [String: any Service] = [:]
+    /// Records spans of the calls; nil if none are recorded.
+    var tracing: Tracing? {
+        didSet { if let tracing { traces = tracing.makeSource() } }
+    }
+    private var traces = TraceSource()
     /// The host that has taken over, which answers service calls from then on.
     package var successor: (any ServiceSuccessor)? {
         didSet {
@@ -103,6 +110,20 @@ package final class ServiceBroker {
 
     /// Answers `call`; with an error if there is no such service.
     package func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
+        guard let tracing, let trace = call.trace, trace.isSampled else { return pass(call, completion: completion) }
+        var call = call
+        let own = traces.next(after: trace)
+        call.trace = own
+        let start = EventLoop.monotonicNanoseconds()
+        pass(call) { [name = "\(call.service).\(call.method)"] answer in
+            tracing.record(
+                own, name: name, kind: .client, nanoseconds: EventLoop.monotonicNanoseconds() &- start,
+                failure: answer.succeeded ? nil : "the service has answered with an error")
+            completion(answer)
+        }
+    }
+
+    private func pass(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
         if let successor { return successor.handle(call, completion: completion) }
         if let service = services[call.service] { return service.handle(call, completion: completion) }
         if Self.known.contains(call.service) {

@@ -60,6 +60,7 @@ extension HearthHost {
     func endServing() async {
         enter(.ending)
         drainTimer = nil
+        await telemetry?.stop()
         metrics.stop()
         await withCheckedContinuation { continuation in dispatcher.stop { continuation.resume() } }
         await withCheckedContinuation { continuation in delivery.finish { continuation.resume() } }

@@ -62,6 +62,8 @@ public final class HearthHost {
     let blocking: BlockingFunctions
     let schedules: ScheduleHost
     let metrics: MetricsGatherer
+    /// Nil unless telemetry is configured.
+    let telemetry: TelemetryHost?
     let deployer: Deployer
     private let functionAdministration: FunctionAdministration
     var watchdog: Watchdog?
@@ -130,6 +132,9 @@ public final class HearthHost {
         metrics = MetricsGatherer(
             loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output,
             memory: memory, userEvents: accounts.eventFigures, schedules: schedules.engine)
+        telemetry = try TelemetryHost(configuration, loop: home, log: log, metrics: metrics)
+        dispatcher.tracing = telemetry?.tracing
+        metrics.telemetry = telemetry
         let linkBase = dispatcher.services.registerServices(
             configuration, database: database.database, messaging: messaging, authentication: users.service, memory: memory, loop: home)
         deployer = Deployer(
@@ -153,6 +158,7 @@ public final class HearthHost {
         databaseSettings.adminToken = data.adminToken
         let proxies = TrustedProxies(try NetworkRange.list(settings.trustedProxies, of: "server.trustedProxies"))
         databaseSettings.proxies = proxies
+        databaseSettings.tracing = telemetry?.tracing
         let functions = FunctionAdministration.Reference(administration: LoopBound(functionAdministration, loop: home), home: home)
         let scheduleReference = ScheduleAdministration(schedules.engine, outbox: schedules.storage, home: home)
         let liveClients = LiveClients()
@@ -314,6 +320,7 @@ public final class HearthHost {
     }
 
     private func didLoad() {
+        telemetry?.start()
         var summary = HostSummary(configuration, address: address, dataDirectory: data.path, functions: functions, refusals: refusals)
         summary.warning = options.warning(for: configuration)
         onReady(summary)

@@ -14,6 +14,7 @@ import Logging
 import Logs
 import Messaging
 import RealtimeDatabase
+import Telemetry
 
 /// The parts of a host on one loop: its listener, its server and its router.
 final class LoopShard: LoopFigureSource, @unchecked Sendable {
@@ -52,6 +53,8 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         self.log = log
         let messagingFront = MessagingFrontEnd(service: messaging, loop: loop, proxies: proxies)
         let credentials = DatabaseCredentials(gate: gate, project: configuration.project, messaging: messagingFront, loop: loop, log: log)
+        var databaseSettings = databaseSettings
+        databaseSettings.tracing = databaseSettings.tracing?.on(loop: number)
         let front = DatabaseFrontEnd(database: database, loop: loop, credentials: credentials, settings: databaseSettings)
         admin = AdminAPI(
             loop: loop, project: configuration.project, developmentAccess: databaseSettings.developmentAccess, adminToken: adminToken,
@@ -59,7 +62,8 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
             builds: builds, logs: logs, log: log)
         let functionFront = FunctionFrontEnd(
             loop: loop, loopNumber: number, project: configuration.project, adminToken: adminToken,
-            developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, log: log)
+            developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, tracing: databaseSettings.tracing,
+            log: log)
         router = EndpointRouter(
             functions: functionFront, database: front, messaging: messagingFront,
             authentication: AuthenticationFrontEnd(service: authentication, loop: loop) { [project = configuration.project] token in

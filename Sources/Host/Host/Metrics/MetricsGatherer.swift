@@ -6,6 +6,7 @@ import FunctionDispatch
 import HTTP
 import Logs
 import Messaging
+import Metrics
 import RealtimeDatabase
 import Schedules
 
@@ -35,6 +36,8 @@ final class MetricsGatherer {
     let memory: MemoryBudget
     let userEvents: UserEventFigures
     let schedules: ScheduleEngine
+    /// Set after both were made; nil if no telemetry is configured.
+    weak var telemetry: TelemetryHost?
     private let loop: EventLoop
     private let database: RealtimeDatabase
     private let messagingService: MessagingService
@@ -42,6 +45,7 @@ final class MetricsGatherer {
 
     private(set) var loops: [LoopFigures] = []
     private(set) var process = ProcessFigures()
+    private(set) var usage = InstanceUsage()
     /// The figures of open databases, by the id of their opening.
     private(set) var writers: [UInt64: WriterFigures] = [:]
     private(set) var readers: [UInt64: ReaderFigures] = [:]
@@ -52,7 +56,7 @@ final class MetricsGatherer {
     private(set) var missingCount = 0
 
     private var databases: Set<UInt64> = []
-    private var waiting: [([UInt8]) -> Void] = []
+    private var waiting: [(MetricSet) -> Void] = []
     private var round = 0
     private lazy var timer = Timer(loop: loop) { [unowned self] in finish() }
 
@@ -86,8 +90,8 @@ final class MetricsGatherer {
         shards = []
     }
 
-    /// Collects all figures and writes the report. Requests that arrive meanwhile get the same report.
-    func gather(completion: @escaping ([UInt8]) -> Void) {
+    /// Collects all figures. Requests that arrive meanwhile get the same report.
+    func gather(completion: @escaping (MetricSet) -> Void) {
         waiting.append(completion)
         guard waiting.count == 1 else { return }
         round += 1
@@ -116,15 +120,19 @@ final class MetricsGatherer {
     /// Asks the loops from another thread, so that the delay of each loop is measured.
     private func askLoops(_ round: Int) {
         let reference = LoopBound(self, loop: loop)
-        loop.offload { [loop, shards] in
+        var workers: [Int32: InstanceUsage.ArtifactName] = [:]
+        let pools = dispatcher.poolFigures
+        for pool in pools { for pid in pool.processes { workers[pid] = .init(plugin: pool.plugin, artifact: pool.artifact) } }
+        loop.offload { [loop, shards, pids = Array(workers.keys)] in
             for (index, shard) in shards.enumerated() {
                 shard.tellFigures { figures in
                     loop.post { reference.value.didReceive(figures, of: index, round) }
                 }
             }
-            return ProcessFigures.read()
+            return (ProcessFigures.read(), InstanceUsage.read(pids))
         } then: { [self] in
-            process = $0
+            process = $0.0
+            usage.add($0.1, of: workers, artifacts: Set(pools.map { .init(plugin: $0.plugin, artifact: $0.artifact) }))
             didReceive(round)
         }
     }
@@ -143,9 +151,9 @@ final class MetricsGatherer {
 
     private func finish() {
         timer.stop()
-        let text = MetricsReport(self).text()
+        let set = MetricsReport(self).makeSet()
         let completions = waiting
         waiting = []
-        for completion in completions { completion(text) }
+        for completion in completions { completion(set) }
     }
 }

@@ -28,10 +28,11 @@ struct MetricsPage {
         }
         let reference = LoopBound(exchange, loop: loop)
         home.post { [loop, gatherer] in
-            gatherer.value.gather { text in
+            gatherer.value.gather { set in
                 loop.post {
+                    let text = set.prometheusText()
                     reference.value.respond(.ok, body: text.span) { fields in
-                        fields.field("Content-Type", MetricsText.contentType)
+                        fields.field("Content-Type", MetricSet.prometheusContentType)
                         fields.field("Cache-Control", "no-store")
                     }
                 }

@@ -8,6 +8,7 @@ import HTTP
 import IdentityProviders
 import Logging
 import Messaging
+import Telemetry
 
 /// Reads what the parts of a host read from the configuration when they start, and throws it away, for `serve --check`.
 enum StartCheck {
@@ -26,6 +27,7 @@ enum StartCheck {
         let services = PushServices(configuration.messaging, client: client, loop: loop, clock: MessagingClock(), log: log)
         _ = try services.backend()
         _ = try services.forwarders(nil)
+        if let telemetry = configuration.telemetry { _ = try TelemetrySettings(telemetry, project: configuration.project) }
         guard let tls = configuration.server.tls else { return }
         do throws(TLSError) {
             _ = try TLSContext(certificateFile: tls.certificate, keyFile: tls.key)
