@@ -12,8 +12,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hearth import UNAUTHENTICATED, Host
 from tokens import PROJECT, SigningKey, app_check_claims, base64url, id_claims, unsigned, with_bad_signature
 
-NOW = int(time.time())
-
 
 def hmac_with_public_key(keys):
     """The classic confusion: the public key's bytes as the secret of HS256."""
@@ -26,8 +24,8 @@ def hmac_with_public_key(keys):
 REFUSED = {
     'expired': lambda keys: keys.id_token(lifetime=-300),
     'no expiry': lambda keys: keys.id_token(exp=None),
-    'issued in the future': lambda keys: keys.id_token(iat=NOW + 3600),
-    'signed in in the future': lambda keys: keys.id_token(auth_time=NOW + 3600),
+    'issued in the future': lambda keys: keys.id_token(iat=int(time.time()) + 3900),
+    'signed in in the future': lambda keys: keys.id_token(auth_time=int(time.time()) + 3900),
     'bad signature': lambda keys: with_bad_signature(keys.id_token()),
     'no signature': lambda keys: keys.id_token().rpartition('.')[0] + '.',
     'unsigned': lambda keys: unsigned(id_claims()),
