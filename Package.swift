@@ -166,14 +166,14 @@ let package = Package(
         module(
             "FunctionDispatch", in: .functions,
             [
-                bytes, "PluginBuild", "Files", "Metrics", "EventLoop", "HTTP", "Telemetry", "Logs", json, "RealtimeDatabase", "Configuration", "WorkerProtocol",
-                "FunctionWorker", "AdminProtocol", "CLinux", deque, logging,
+                bytes, "PluginBuild", "Files", "Metrics", "EventLoop", "HTTP", "Telemetry", "Logs", json, "RealtimeDatabase", "Configuration",
+                "WorkerProtocol", "FunctionWorker", "AdminProtocol", "CLinux", deque, logging,
             ]),
         module(
             "CallFrontEnd", in: .functions,
             [
-                bytes, "EventLoop", "HTTP", "Telemetry", "Logs", json, "SQLite", "Tokens", "RealtimeDatabase", "DatabaseAPI", "Messaging", "Configuration",
-                "WorkerProtocol", "FunctionWorker", "AdminProtocol", "FunctionDispatch", crypto, logging,
+                bytes, "EventLoop", "HTTP", "Telemetry", "Logs", json, "SQLite", "Tokens", "RealtimeDatabase", "DatabaseAPI", "Messaging",
+                "Configuration", "WorkerProtocol", "FunctionWorker", "AdminProtocol", "FunctionDispatch", crypto, logging,
             ]),
         module(
             "EventDelivery", in: .functions,

@@ -8,8 +8,9 @@ extension HostInvocation {
     final func recordSpan(_ outcome: InvocationOutcome, nanoseconds: UInt64, loop: Int, tracing: Tracing) {
         guard let trace, trace.isSampled else { return }
         var attributes: [(name: StaticString, value: TraceSpan.Value)] = [
-            ("faas.name", .text(function.name)), ("faas.version", .text("\(function.version)")), ("faas.trigger", .text(function.trigger.faasTrigger)),
-            ("hearth.plugin", .text(function.artifact.name)), ("hearth.code", .text(outcome.name)), ("faas.coldstart", .flag(isColdStart)),
+            ("faas.name", .text(function.name)), ("faas.version", .text("\(function.version)")),
+            ("faas.trigger", .text(function.trigger.faasTrigger)), ("hearth.plugin", .text(function.artifact.name)),
+            ("hearth.code", .text(outcome.name)), ("faas.coldstart", .flag(isColdStart)),
         ]
         if waitedNanoseconds > 0 { attributes.append(("hearth.wait", .seconds(Double(waitedNanoseconds) / 1_000_000_000))) }
         tracing.record(

@@ -118,8 +118,7 @@ public final class HearthHost {
             configuration, directory: data.users, adminToken: data.adminToken, ownAccount: ownAccount,
             developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, functions: blocking,
             appKeys: appKeys, loop: home, log: log, didRaiseEvents: announce)
-        accounts = users.accounts
-        authentication = users.service
+        (accounts, authentication) = (users.accounts, users.service)
         gate = TokenGate(configuration, own: users.ownKeys, ownApps: appKeys, consumed: data.consumedTokens, loop: home, log: log)
         appCheck = try AppCheckService(
             configuration, directory: data.users, ring: appKeys, gate: gate, adminToken: data.adminToken, ownAccount: ownAccount,
@@ -132,9 +131,7 @@ public final class HearthHost {
         metrics = MetricsGatherer(
             loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output,
             memory: memory, userEvents: accounts.eventFigures, schedules: schedules.engine)
-        telemetry = try TelemetryHost(configuration, loop: home, log: log, metrics: metrics)
-        dispatcher.tracing = telemetry?.tracing
-        metrics.telemetry = telemetry
+        telemetry = try TelemetryHost(configuration, loop: home, dispatcher: dispatcher, metrics: metrics, log: log)
         let linkBase = dispatcher.services.registerServices(
             configuration, database: database.database, messaging: messaging, authentication: users.service, memory: memory, loop: home)
         deployer = Deployer(

@@ -9,6 +9,7 @@ import Messaging
 import Metrics
 import RealtimeDatabase
 import Schedules
+import Telemetry
 
 /// The figures of a loop.
 struct LoopFigures: Sendable {
@@ -36,8 +37,8 @@ final class MetricsGatherer {
     let memory: MemoryBudget
     let userEvents: UserEventFigures
     let schedules: ScheduleEngine
-    /// Set after both were made; nil if no telemetry is configured.
-    weak var telemetry: TelemetryHost?
+    /// The figures of the export to a collector. Set after both were made.
+    var telemetryFigures: () -> TelemetryFigures = { TelemetryFigures() }
     private let loop: EventLoop
     private let database: RealtimeDatabase
     private let messagingService: MessagingService

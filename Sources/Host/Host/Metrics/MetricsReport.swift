@@ -37,7 +37,7 @@ struct MetricsReport {
         writeOutbox(to: &set)
         writeSchedules(figures.schedules.figures, to: &set)
         writeMessaging(figures.messaging, to: &set)
-        writeTelemetry(figures.telemetry?.figures ?? TelemetryFigures(), to: &set)
+        writeTelemetry(figures.telemetryFigures(), to: &set)
         writeProcess(to: &set)
         return set
     }

@@ -2,20 +2,23 @@ import AdminProtocol
 import Configuration
 import EventLoop
 import Files
+import FunctionDispatch
 import Glibc
 import HostCore
 import HTTP
 import Logging
 import Telemetry
 
-/// The export of a host's spans and metrics to a collector, where one is configured. Belongs to the home loop.
+/// The export of a host's spans and metrics to a collector, where one is configured. Belongs to the home loop. Invocations are recorded once it exists.
 final class TelemetryHost {
     /// Nil if no spans are recorded.
     let tracing: Tracing?
     private let exporter: TelemetryExporter
 
     /// - Throws: `HostStartError` if the file with headers cannot be used.
-    init?(_ configuration: Configuration, loop: EventLoop, log: Logger, metrics: MetricsGatherer) throws(HostStartError) {
+    init?(
+        _ configuration: Configuration, loop: EventLoop, dispatcher: Dispatcher, metrics: MetricsGatherer, log: Logger
+    ) throws(HostStartError) {
         guard let options = configuration.telemetry else { return nil }
         let settings = try TelemetrySettings(options, project: configuration.project)
         let spans = SpanCollector(parts: configuration.server.loops)
@@ -24,14 +27,14 @@ final class TelemetryHost {
         exporter = TelemetryExporter(loop: loop, client: client, settings: settings, spans: spans, clock: Tracing.now, log: log) {
             metrics.gather(completion: $0)
         }
+        dispatcher.tracing = tracing
+        metrics.telemetryFigures = { [exporter] in exporter.figures }
     }
 
     func start() { exporter.start() }
 
     /// Sends what waits, and ends.
     func stop() async { await exporter.stop() }
-
-    var figures: TelemetryFigures { exporter.figures }
 }
 
 extension TelemetrySettings {
