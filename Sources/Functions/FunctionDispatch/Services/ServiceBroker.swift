@@ -90,8 +90,8 @@ package final class ServiceBroker {
         }
     }
 
-    /// The services in the documentation. The error for one of these says that this host does not run it.
-    private static let known = ["database", "messaging", "auth"]
+    /// The services in the documentation. The error for one of these says that this host does not run it. Workers answer `http` themselves.
+    private static let known = ["database", "messaging", "auth", "http"]
 
     package func register(_ service: any Service) { services[service.name] = service }
 
