@@ -4,6 +4,23 @@ import HearthFunctions
 let functions = Functions {
     OnCall("fetches", fetch)
     OnCall("fetchesBriefly", options: Options(timeoutSeconds: 1), fetch)
+    OnCall("updatesOnce") { (call: CallableRequest<JSONValue>) throws -> JSONValue in
+        do throws(DatabaseError) {
+            let instance = call.data["instance"]?.string.map { database.instance($0) }
+            return .bool(try await once(call.data["id"]?.string ?? "", update: call.data["update"] ?? [:], in: instance))
+        } catch {
+            return .string(error.code.rawValue)
+        }
+    }
+    // Counts, then fails as often as /failures says, so that its event is delivered again.
+    OnValueCreated("counts", ref: "/posts/{id}", retry: true) { event in
+        let isFirst = try await once(event.id, update: ["counted": ServerValue.increment(1)])
+        try await database.reference("deliveries").childByAutoID().setValue(.bool(isFirst))
+        let failures = database.reference("failures")
+        guard let left = try await failures.getData().value.int, left > 0 else { return }
+        try await failures.setValue(.int(Int64(left - 1)))
+        throw HttpsError(.aborted, "not yet")
+    }
     OnCall("fetchesHere", options: Options(allowedHosts: ["localhost"]), fetch)
 }
 

@@ -20,7 +20,8 @@ extension ServiceBroker {
         _ configuration: Configuration, database: RealtimeDatabase, messaging: MessagingService, authentication: AuthenticationService,
         memory: MemoryBudget, loop: EventLoop
     ) -> LinkBase {
-        register(DatabaseService(database: database, memory: memory, loop: loop))
+        register(
+            DatabaseService(database: database, onceSeconds: configuration.database.onceSeconds, memory: memory, loop: loop))
         register(MessagingCalls(messaging: messaging, loop: loop))
         let base = LinkBase()
         let operations = AdministratorOperations(service: authentication, loop: loop) { base.url }
