@@ -41,6 +41,7 @@ struct ConfigurationReader {
             messaging: messaging(root["messaging"]),
             schedules: schedules(root["schedules"]),
             http: outgoing(root["http"]),
+            cache: cache(root["cache"]),
             logging: logging(root["logging"]),
             watch: WatchSettings(configuration: root["watch"]["configuration"].choice(WatchSettings.BuildConfiguration.self)),
             warnings: [])

@@ -10,7 +10,18 @@ public struct OutgoingSettings: Sendable, Equatable {
     public var certificateAuthority: String?
 }
 
+/// The cache of functions.
+public struct CacheSettings: Sendable, Equatable {
+    /// The memory of the values of one plugin.
+    public var bytes: Int
+    /// The largest value, as JSON.
+    public var valueBytes: Int
+}
+
 extension ConfigurationReader {
+    func cache(_ field: Field) -> CacheSettings { CacheSettings(bytes: field["bytes"].int, valueBytes: field["valueBytes"].int) }
+
+
     mutating func outgoing(_ field: Field) -> OutgoingSettings {
         OutgoingSettings(
             allowedHosts: field["allowedHosts"].stringsIfPresent, responseBytesMax: field["responseBytesMax"].int,

@@ -21,6 +21,23 @@ let functions = Functions {
         try await failures.setValue(.int(Int64(left - 1)))
         throw HttpsError(.aborted, "not yet")
     }
+    // Calls the service with the payload as it is.
+    OnCall("caches") { (call: CallableRequest<JSONValue>) async -> JSONValue in
+        do {
+            return try await services.call("cache", call.data["method"]?.string ?? "", call.data["payload"] ?? [:])
+        } catch {
+            return ["error": ((error as? HttpsError)?.details as? JSONValue)?["reason"] ?? "?"]
+        }
+    }
+    OnCall("cachesTyped") { (_: CallableRequest<JSONValue>) throws -> JSONValue in
+        try await cache.set("typed", ["a": 1], ttlSeconds: 60)
+        let value = try await cache.get("typed", as: [String: Int].self)
+        let isNew = try await cache.setIfAbsent("typed", "other")
+        let sum = try await cache.increment("sum", by: 5)
+        let wasThere = try await cache.delete("typed")
+        let gone = try await cache.get("typed", as: JSONValue.self)
+        return [.int(Int64(value?["a"] ?? 0)), .bool(isNew), .int(Int64(sum)), .bool(wasThere), .bool(gone == nil)]
+    }
     OnCall("fetchesHere", options: Options(allowedHosts: ["localhost"]), fetch)
 }
 

@@ -219,6 +219,9 @@ public struct InMemoryServices: Sendable {
         await host.run { $0.servers = answer }
     }
 
+    /// Lets time pass for the values of `cache`.
+    public func advanceCache(seconds: Double) async { await host.run { $0.cache.advance(seconds: seconds) } }
+
     /// The requests that functions have sent with `http`, oldest first.
     public func sentRequests() async -> [HTTPRequest] { await host.run { $0.requests } }
 

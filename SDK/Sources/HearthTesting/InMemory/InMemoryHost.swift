@@ -31,6 +31,7 @@ final class InMemoryHost: @unchecked Sendable {
     var database: MemoryDatabase
     var messaging: MemoryMessaging
     var users: MemoryUsers
+    var cache = MemoryCache()
     var events = EventQueue()
     var observers = MemoryObservers()
     /// Answers the requests of functions to other servers.
@@ -172,6 +173,7 @@ final class InMemoryHost: @unchecked Sendable {
             observers.look(at: database)
         case "messaging": completion(messaging.call(method, payload))
         case "auth": completion(users.call(method, payload))
+        case "cache": completion(cache.call(method, payload))
         case "http": completion(request(method, payload))
         default:
             let error: JSONValue = ["code": "unimplemented", "message": .string("There is no service \"\(service)\".")]

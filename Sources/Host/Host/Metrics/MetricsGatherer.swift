@@ -3,6 +3,7 @@ import DatabaseAPI
 import EventDelivery
 import EventLoop
 import FunctionDispatch
+import FunctionServices
 import HTTP
 import Logs
 import Messaging
@@ -35,6 +36,7 @@ final class MetricsGatherer {
     let memory: MemoryBudget
     let userEvents: UserEventFigures
     let schedules: ScheduleEngine
+    var cache: CacheCalls?
     private let loop: EventLoop
     private let database: RealtimeDatabase
     private let messagingService: MessagingService

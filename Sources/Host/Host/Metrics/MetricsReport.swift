@@ -34,6 +34,7 @@ struct MetricsReport {
         writeLive(to: &text)
         writeOutbox(to: &text)
         writeSchedules(figures.schedules.figures, to: &text)
+        writeCache(figures.cache?.figures ?? [], to: &text)
         writeMessaging(figures.messaging, to: &text)
         writeProcess(to: &text)
         return text.finish()

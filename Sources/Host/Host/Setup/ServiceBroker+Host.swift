@@ -13,6 +13,13 @@ final class LinkBase {
 }
 
 extension ServiceBroker {
+    /// Registers the cache of plugins.
+    func registerCache(_ settings: CacheSettings, loop: EventLoop) -> CacheCalls {
+        let cache = CacheCalls(bytesMax: settings.bytes, valueBytesMax: settings.valueBytes, loop: loop)
+        register(cache)
+        return cache
+    }
+
     /// Registers the services of a host.
     ///
     /// - Returns: the address in links, which is set later.
