@@ -85,6 +85,7 @@ let package = Package(
         .library(name: "Faults", type: .dynamic, targets: ["Faults"]),
         .library(name: "Members", type: .dynamic, targets: ["Members"]),
         .library(name: "Timetable", type: .dynamic, targets: ["Timetable"]),
+        .library(name: "Effects", type: .dynamic, targets: ["Effects"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -159,7 +160,7 @@ let package = Package(
         // Functions: running people's code.
         module("Configuration", in: .functions, [bytes, "Files", "RegularExpressions"], resources: [.embedInCode("functions.schema.json")]),
         module("WorkerProtocol", in: .functions, [bytes]),
-        module("FunctionWorker", in: .functions, [bytes, json, "EventLoop", "WorkerProtocol", "CHearth", "CLinux"]),
+        module("FunctionWorker", in: .functions, [bytes, json, "EventLoop", "HTTP", "WorkerProtocol", "CHearth", "CLinux"]),
         module("PluginBuild", in: .functions, ["Files", json, "CLinux"]),
 
         module("AdminProtocol", in: .functions, [bytes, json]),
@@ -243,6 +244,7 @@ let package = Package(
         plugin("Faults", in: "Tests/Plugins"),
         plugin("Members", in: "Tests/Plugins"),
         plugin("Timetable", in: "Tests/Plugins"),
+        plugin("Effects", in: "Tests/Plugins"),
 
         // Programs that the tests run.
         .executableTarget(
@@ -312,7 +314,7 @@ let package = Package(
         .testTarget(name: "WorkerProtocolTests", dependencies: ["FuzzSupport", "WorkerProtocol", bytes], swiftSettings: house),
         .testTarget(name: "AdminProtocolTests", dependencies: ["AdminProtocol", json], swiftSettings: house),
         .testTarget(
-            name: "FunctionWorkerTests", dependencies: ["FuzzSupport", "FunctionWorker", "WorkerProtocol", "CLinux", json, bytes],
+            name: "FunctionWorkerTests", dependencies: ["FuzzSupport", "FunctionWorker", "WorkerProtocol", "EventLoop", "CLinux", json, bytes],
             swiftSettings: house),
         .testTarget(name: "PluginBuildTests", dependencies: ["PluginBuild"], swiftSettings: house),
         .testTarget(name: "LogsTests", dependencies: ["FuzzSupport", "Logs", json, bytes], swiftSettings: house),

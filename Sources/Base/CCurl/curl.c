@@ -26,7 +26,13 @@
     use(curl_multi_add_handle) \
     use(curl_multi_remove_handle) \
     use(curl_multi_socket_action) \
-    use(curl_multi_info_read)
+    use(curl_multi_info_read) \
+    use(curl_url)             \
+    use(curl_url_cleanup)     \
+    use(curl_url_set)         \
+    use(curl_url_get)         \
+    use(curl_free)            \
+    use(curl_getdate)
 
 #define DECLARE(name) __typeof__(&name) name;
 static struct { FUNCTIONS(DECLARE) } curl;
@@ -135,6 +141,34 @@ struct curl_slist *hearth_curl_list_append(struct curl_slist *list, const char *
 }
 
 void hearth_curl_list_free(struct curl_slist *list) { curl.curl_slist_free_all(list); }
+
+int hearth_curl_url_parse(const char *base, const char *text, hearth_curl_url *url) {
+    *url = (hearth_curl_url){0};
+    CURLU *handle = curl.curl_url();
+    if (handle == NULL) return 0;
+    /* Only addresses that another server sends may need escapes. */
+    unsigned flags = CURLU_DISALLOW_USER | (base == NULL ? 0 : CURLU_URLENCODE);
+    int is_valid = base == NULL || curl.curl_url_set(handle, CURLUPART_URL, base, CURLU_DISALLOW_USER) == CURLUE_OK;
+    is_valid = is_valid && curl.curl_url_set(handle, CURLUPART_URL, text, flags) == CURLUE_OK
+        && curl.curl_url_set(handle, CURLUPART_FRAGMENT, NULL, 0) == CURLUE_OK
+        && curl.curl_url_get(handle, CURLUPART_URL, &url->text, 0) == CURLUE_OK
+        && curl.curl_url_get(handle, CURLUPART_SCHEME, &url->scheme, 0) == CURLUE_OK
+        && curl.curl_url_get(handle, CURLUPART_HOST, &url->host, 0) == CURLUE_OK
+        && curl.curl_url_get(handle, CURLUPART_PORT, &url->port, CURLU_DEFAULT_PORT) == CURLUE_OK;
+    curl.curl_url_cleanup(handle);
+    if (!is_valid) hearth_curl_url_free(url);
+    return is_valid;
+}
+
+void hearth_curl_url_free(hearth_curl_url *url) {
+    curl.curl_free(url->text);
+    curl.curl_free(url->scheme);
+    curl.curl_free(url->host);
+    curl.curl_free(url->port);
+    *url = (hearth_curl_url){0};
+}
+
+int64_t hearth_curl_date(const char *text) { return (int64_t)curl.curl_getdate(text, NULL); }
 
 CURLM *hearth_curl_multi_init(void) { return curl.curl_multi_init(); }
 

@@ -38,6 +38,10 @@ public struct Configuration: Sendable {
     public var schedules: ScheduleSettings
     /// Traces and metrics for a collector; nil to send none.
     public var telemetry: TelemetryOptions?
+    /// Requests of functions to other servers.
+    public var http: OutgoingSettings
+    /// The cache of functions.
+    public var cache: CacheSettings
     /// The log on standard error, and the stored log.
     public var logging: LoggingSettings
     /// The builds of products to use.

@@ -26,6 +26,7 @@ extension ConfigurationReader {
         overrides.ingress = field["ingressSettings"].choiceIfPresent(Ingress.self)
         overrides.invoker = invoker(field["invoker"])
         overrides.retry = field["retry"].boolIfPresent
+        overrides.allowedHosts = field["allowedHosts"].stringsIfPresent
         overrides.positions = positions(field)
         checkTogether(overrides, field)
         return overrides

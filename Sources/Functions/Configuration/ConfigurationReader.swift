@@ -41,6 +41,8 @@ struct ConfigurationReader {
             messaging: messaging(root["messaging"]),
             schedules: schedules(root["schedules"]),
             telemetry: telemetry(root["telemetry"]),
+            http: outgoing(root["http"]),
+            cache: cache(root["cache"]),
             logging: logging(root["logging"]),
             watch: WatchSettings(configuration: root["watch"]["configuration"].choice(WatchSettings.BuildConfiguration.self)),
             warnings: [])
@@ -158,7 +160,7 @@ struct ConfigurationReader {
             rules: file(field["rules"]), storage: field["storage"].choice(DatabaseSettings.Storage.self),
             defaultNamespace: field["defaultNamespace"].stringIfPresent ?? "\(project)-default-rtdb",
             namespaces: field["namespaces"].stringsIfPresent ?? [], idleSeconds: field["idleSeconds"].double,
-            readers: field["readers"].intIfPresent, enforceAppCheck: field["enforceAppCheck"].bool, limits: limits(field["limits"]),
+            readers: field["readers"].intIfPresent, onceSeconds: field["onceSeconds"].double, enforceAppCheck: field["enforceAppCheck"].bool, limits: limits(field["limits"]),
             triggers: triggers(field["triggers"]))
     }
 

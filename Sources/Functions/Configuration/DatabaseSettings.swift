@@ -20,6 +20,8 @@ public struct DatabaseSettings: Sendable, Equatable {
     public var idleSeconds: Double
     /// Threads that read one database; nil for the default.
     public var readers: Int?
+    /// How long the keys of `once` are kept.
+    public var onceSeconds: Double
     /// Whether requests of clients need a valid App Check token.
     public var enforceAppCheck: Bool
     /// Limits of requests and clients.

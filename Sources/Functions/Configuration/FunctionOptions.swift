@@ -38,6 +38,8 @@ public struct FunctionOptions: Sendable, Equatable {
     public var invoker: InvokerSetting
     /// Whether a failed event function is retried.
     public var retry: Bool
+    /// The hosts that the function may send requests to; nil for every public one.
+    public var allowedHosts: [String]?
 
     /// ``timeoutSeconds`` in milliseconds, rounded up.
     public var timeoutMilliseconds: UInt64 { UInt64((timeoutSeconds * 1000).rounded(.up)) }
@@ -96,6 +98,8 @@ public struct FunctionOverrides: Sendable, Equatable {
     public var invoker: InvokerSetting?
     /// Whether a failed event function is retried.
     public var retry: Bool?
+    /// The hosts that the function may send requests to.
+    public var allowedHosts: [String]?
 
     /// The position of each option in the file, by key, for problems that are found when the plugin is loaded.
     var positions: [String: Position?] = [:]

@@ -48,7 +48,7 @@ struct FunctionResolution {
             omit: overrides.omit ?? codeOmit() ?? common.omit ?? host["omit"].bool,
             ingress: overrides.ingress ?? code.ingress ?? common.ingress ?? host["ingressSettings"].choice(Ingress.self),
             invoker: isCallable ? .everybody : overrides.invoker ?? code.invoker ?? common.invoker ?? .everybody,
-            retry: retry())
+            retry: retry(), allowedHosts: overrides.allowedHosts ?? code.allowedHosts ?? common.allowedHosts)
         check(options, cpu, concurrency)
         return options
     }

@@ -80,6 +80,7 @@ struct ManifestReader {
         options.cors = cors(field["cors"])
         options.heartbeat = field["heartbeatSeconds"].value.map { HeartbeatSetting(seconds: $0.double) }
         options.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatFormat.self)
+        options.allowedHosts = field["allowedHosts"].stringsIfPresent
         warnOfIdleOptions(field)
         return options
     }

@@ -285,6 +285,13 @@ extension Schema {
           "enum": ["padding", "comment", "off"],
           "default": "padding",
           "examples": ["comment"]
+        },
+        "allowedHosts": {
+          "description": "The hosts that the function may send requests to.",
+          "type": ["array", "null"],
+          "items": { "$ref": "functions.schema.json#/$defs/allowedHost" },
+          "maxItems": 1000,
+          "examples": [["api.example.com", "10.0.0.0/8"]]
         }
       }
     },

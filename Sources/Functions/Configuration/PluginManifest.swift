@@ -195,6 +195,8 @@ public struct DeclaredOptions: Sendable, Equatable {
     public var heartbeat: HeartbeatSetting?
     /// The kind of heartbeat that ends the silence.
     public var heartbeatStyle: HeartbeatFormat?
+    /// The hosts that the function may send requests to.
+    public var allowedHosts: [String]?
 
     /// No options.
     public init() {}

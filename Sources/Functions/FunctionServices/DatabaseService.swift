@@ -20,6 +20,8 @@ package final class DatabaseService: Service {
     private let observers: Observers
     private let readBytesMax: Int
     private var pushID = PushID()
+    /// How long the keys of writes that are performed once are kept.
+    private let onceMilliseconds: Int64
 
     /// The size limit of a payload.
     static let payloadBytesMax = 16 << 20
@@ -30,8 +32,9 @@ package final class DatabaseService: Service {
 
     private typealias Request = Result<DatabaseServiceRequest, DatabaseServiceRefusal>
 
-    package init(database: RealtimeDatabase, memory: MemoryBudget, loop: EventLoop) {
+    package init(database: RealtimeDatabase, onceSeconds: Double, memory: MemoryBudget, loop: EventLoop) {
         self.database = database
+        onceMilliseconds = Int64(onceSeconds * 1000)
         self.memory = memory
         self.loop = loop
         observers = Observers(database, memory, loop)
@@ -132,6 +135,8 @@ package final class DatabaseService: Service {
         _ write: WriteRequest, _ answer: DatabaseServiceRequest.Answer, _ request: DatabaseServiceRequest,
         _ completion: @escaping (ServiceAnswer) -> Void
     ) {
+        var write = write
+        write.once?.milliseconds = onceMilliseconds
         do throws(DatabaseError) {
             try database.write(write, to: request.instance ?? database.defaultNamespace, isKnown: true, on: loop) { outcome in
                 switch outcome {
@@ -153,6 +158,7 @@ extension ServiceAnswer {
         case .nothing: ServiceAnswer(succeeded: true, body: Array("null".utf8))
         case .key(let key): .success(["name": .string(key)])
         case .outcome: .outcome(isCommitted: true, value: receipt.value?.serialized() ?? [])
+        case .isFirst: .success(["first": .bool(!receipt.isRepetition)])
         }
     }
 

@@ -16,7 +16,7 @@ struct DatabaseServicePayload {
 
     /// The ranges of the members' values in the text.
     private struct Members {
-        var path, instance, auth, value, priority, etag, form, query, mark, id, timeoutMilliseconds: Range<Int>?
+        var path, instance, auth, value, priority, etag, form, query, mark, id, key, timeoutMilliseconds: Range<Int>?
         var unknown: String?
 
         mutating func take(_ name: Span<UInt8>, _ range: Range<Int>) {
@@ -40,6 +40,8 @@ struct DatabaseServicePayload {
                 mark = range
             } else if name.equals("id") {
                 id = range
+            } else if name.equals("key") {
+                key = range
             } else if name.equals("timeoutMilliseconds") {
                 timeoutMilliseconds = range
             } else {
@@ -177,6 +179,16 @@ struct DatabaseServicePayload {
         guard let query = json(members.query), !query.isNull else { return nil }
         do throws(QueryProblem) { return try Query(service: query) } catch { throw .invalid(error.message, at: path) }
     }
+
+    /// The key of a write that is performed once.
+    func onceKey() throws(DatabaseServiceRefusal) -> String {
+        guard let key = json(members.key)?.string, (1...Self.onceKeyBytesMax).contains(key.utf8.count) else {
+            throw .invalid("key must be a string of 1 to \(Self.onceKeyBytesMax) bytes", at: path)
+        }
+        return key
+    }
+
+    private static let onceKeyBytesMax = 512
 
     // MARK: Observing
 

@@ -7,7 +7,7 @@ import Tree
 struct DatabaseServiceRequest: Sendable {
     /// The method of a call.
     private enum Method: String, CaseIterable {
-        case get, set, setPriority, update, push, remove, transaction, observe, unobserve
+        case get, set, setPriority, update, push, remove, transaction, once, observe, unobserve
     }
 
     enum Action: Sendable {
@@ -25,6 +25,8 @@ struct DatabaseServiceRequest: Sendable {
         case key(String)
         /// The written value.
         case outcome
+        /// Whether the write was performed.
+        case isFirst
     }
 
     /// The path that the call refers to.
@@ -58,7 +60,7 @@ struct DatabaseServiceRequest: Sendable {
         let operation: WriteRequest.Operation =
             switch method {
             case .setPriority: .setPriority(path, try payload.priorityDraft())
-            case .update: .update(base: path, try payload.updateDraft())
+            case .update, .once: .update(base: path, try payload.updateDraft())
             case .remove: .set(path, Draft(.empty))
             default: .set(path, try payload.draft())
             }
@@ -67,12 +69,16 @@ struct DatabaseServiceRequest: Sendable {
         write.bytes = payload.valueBytes
         write.profiledAs =
             switch method {
-            case .update: .realtimeUpdate
+            case .update, .once: .realtimeUpdate
             case .transaction: .realtimeTransaction
             default: .realtimeWrite
             }
         switch method {
         case .push: return .write(write, .key(key))
+        case .once:
+            // Plugins have keys of their own.
+            write.once = OnceKey(Array(call.artifact.name.utf8) + [0] + Array(try payload.onceKey().utf8), milliseconds: 0)
+            return .write(write, .isFirst)
         case .transaction:
             write.ifMatch = try payload.etag()
             write.wantsValue = true

@@ -16,6 +16,7 @@ public final class WorkerProcess {
     /// The control group of the worker and its children; nil if the worker limits itself.
     private let group: ControlGroup?
     private var plugin: Plugin?
+    private var outgoing: OutgoingCalls?
     private var open = OpenInvocations()
     private var serviceCalls: [UInt64: ServiceCompletion] = [:]
     private var lastServiceCall: UInt64 = 0
@@ -108,12 +109,14 @@ public final class WorkerProcess {
 
     private func cancel(_ invocation: InvocationID) {
         open.stopChunks(invocation)
+        outgoing?.cancel(invocation)
         if open.contains(invocation) { plugin?.cancel(invocation) }
     }
 
     private func load(_ header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
         let words = Self.words(head)
-        guard plugin == nil, words.count >= 3 else { _exit(1) }
+        guard plugin == nil, words.count >= 4, let policy = OutgoingPolicy(text: words[3]) else { _exit(1) }
+        outgoing = OutgoingCalls(policy, loop: loop)
         for entry in Self.words(body) {
             guard let mark = entry.firstIndex(of: "=") else { continue }
             setenv(String(entry[..<mark]), String(entry[entry.index(after: mark)...]), 1)
@@ -139,7 +142,7 @@ public final class WorkerProcess {
 
     /// Restricts this process to the rights of its plugin. From the first instruction of a library on, nothing can be taken from it.
     ///
-    /// - Parameter words: the library, the worker's folder, the display name of the library, and further readable paths.
+    /// - Parameter words: the library, the worker's folder, the display name of the library, settings, and further readable paths.
     private func confine(memoryBytes: UInt64, isSandboxed: Bool, _ words: [String]) throws(PluginRefusal) {
         guard chdir(words[1]) == 0 else {
             throw PluginRefusal("\(words[2]): its directory \(words[1]) cannot be entered: \(String(cString: strerror(errno)))")
@@ -149,7 +152,7 @@ public final class WorkerProcess {
         setenv("TMPDIR", words[1], 0)
         if variables.folderBytes > 0 { WorkerConfinement.limitFiles(UInt64(variables.folderBytes)) }
         do throws(WorkerSandbox.Failure) {
-            let grant = WorkerSandbox.Grant(artifact: words[0], directory: words[1], readable: Array(words[3...]))
+            let grant = WorkerSandbox.Grant(artifact: words[0], directory: words[1], readable: Array(words[4...]))
             try WorkerSandbox.enter(grant, landlockVersion: variables.landlockVersion)
         } catch {
             throw PluginRefusal("\(words[2]): its sandbox cannot be entered: \(error); `workers.sandbox` can turn it off")
@@ -292,6 +295,9 @@ extension WorkerProcess: PluginOwner {
     ) {
         guard payload.count <= Self.payloadBytesMax, service.count + method.count + 2 <= FrameHeader.payloadSizeMax - Self.payloadBytesMax else {
             return completion(succeeded: false, Array(Self.callTooLarge.utf8).span)
+        }
+        if OutgoingCalls.isName(service), let outgoing {
+            return outgoing.call(invocation, method: method, payload: payload) { completion(succeeded: $0, $1.span) }
         }
         lastServiceCall += 1
         serviceCalls[lastServiceCall] = completion

@@ -2,8 +2,9 @@
 public enum FrameKind: UInt8, Sendable, CaseIterable {
     // Host to worker.
 
-    /// Load a plugin. head: path, working directory and display name, each zero-terminated; body: environment entries `NAME=value`, each
-    /// zero-terminated; value: the memory limit in bytes; detail: 1 to close the sandbox after loading.
+    /// Load a plugin. head: path, working directory, display name, settings of outgoing requests and further readable paths, each
+    /// zero-terminated; body: environment entries `NAME=value`, each zero-terminated; value: the memory limit in bytes; detail: 1 to close the
+    /// sandbox after loading.
     case load = 1
     /// Call function number `function`. head: its name, ended by a zero byte, and the context; body: payload; value: the deadline in
     /// monotonic nanoseconds; detail: ``FrameHeader/takesChunks`` and ``FrameHeader/hasRawContext``.

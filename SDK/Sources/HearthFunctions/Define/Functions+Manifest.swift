@@ -74,6 +74,7 @@ extension Options {
         endpoint["heartbeatSeconds"] = heartbeatSeconds?.manifest
         endpoint["heartbeatStyle"] = heartbeatStyle.map { .string($0.rawValue) }
         endpoint["omit"] = omit.map { .bool($0) }
+        endpoint["allowedHosts"] = allowedHosts.map { .array($0.map { .string($0) }) }
     }
 }
 

@@ -42,6 +42,9 @@ public struct Options: Sendable {
     public var heartbeatStyle: HeartbeatStyle?
     /// Whether the function is left out: neither deployed nor served.
     public var omit: Bool?
+    /// The hosts that the function may send requests to with `http`, such as `["api.example.com", "10.0.0.5:8080"]`. Default: every public
+    /// host. `docs/outgoing-http.md` of Hearth's sources describes the entries.
+    public var allowedHosts: [String]?
 
     /// Options. Those that are not given stay open.
     public init(
@@ -63,7 +66,8 @@ public struct Options: Sendable {
         cors: CORS? = nil,
         heartbeatSeconds: Heartbeat? = nil,
         heartbeatStyle: HeartbeatStyle? = nil,
-        omit: Bool? = nil
+        omit: Bool? = nil,
+        allowedHosts: [String]? = nil
     ) {
         self.region = region
         self.memory = memory
@@ -84,6 +88,7 @@ public struct Options: Sendable {
         self.heartbeatSeconds = heartbeatSeconds
         self.heartbeatStyle = heartbeatStyle
         self.omit = omit
+        self.allowedHosts = allowedHosts
     }
 
     /// These options, with open ones taken from `defaults`. Labels of both are kept; of equal names these options' label counts.
@@ -109,7 +114,8 @@ public struct Options: Sendable {
             cors: cors ?? defaults.cors,
             heartbeatSeconds: heartbeatSeconds ?? defaults.heartbeatSeconds,
             heartbeatStyle: heartbeatStyle ?? defaults.heartbeatStyle,
-            omit: omit ?? defaults.omit)
+            omit: omit ?? defaults.omit,
+            allowedHosts: allowedHosts ?? defaults.allowedHosts)
     }
 
     /// These options without those that do nothing for functions of `trigger`.

@@ -18,6 +18,8 @@ final class Attachment: @unchecked Sendable {
     private let loopThread = Atomic<pthread_t>(0)
     /// The invocation that runs on the loop at this moment; 0 for none.
     private var running: UInt64 = 0
+    /// The invocation that is being started, which may not be in `open` yet. It lives as long as `invoke` runs.
+    private var starting: Unmanaged<Invocation>?
     /// Invocations that have not been answered yet.
     private var open: [UInt64: Invocation] = [:]
     /// Objects of finished invocations, for reuse.
@@ -40,6 +42,14 @@ final class Attachment: @unchecked Sendable {
 
     /// The invocation for which this thread works; 0 when it is not known.
     var attributed: UInt64 { isOnLoop ? running : 0 }
+
+    /// The invocation for which this thread works; nil when it is not known, or has been answered.
+    var attributedInvocation: Invocation? {
+        guard isOnLoop, running != 0 else { return nil }
+        if let waiting = open[running] { return waiting }
+        let starting = starting?.takeUnretainedValue()
+        return starting?.id == running ? starting : nil
+    }
 
     /// Whether this is the thread that the host calls on.
     var isOnLoop: Bool { loopThread.load(ordering: .relaxed) == pthread_self() }
@@ -67,7 +77,10 @@ final class Attachment: @unchecked Sendable {
         } else {
             invocation = Invocation(self, call)
         }
+        let outer = starting
+        starting = .passUnretained(invocation)
         attributing(id) { handler.start(invocation) }
+        starting = outer
         guard invocation.isAnswered else {
             invocation.keepContext()
             open[id] = invocation

@@ -207,6 +207,24 @@ public struct InMemoryServices: Sendable {
     /// Every message that was accepted, in the form of the HTTP v1 API.
     public func sentMessages() async -> [JSONValue] { await host.run { $0.messaging.sent } }
 
+    /// Answers the requests that functions send with `http`. Without this they fail with `denied`: a test in memory sends nothing.
+    ///
+    ///     await app.memory?.answerHTTP { request in
+    ///         guard request.url == "https://api.example.com/weather" else { throw HTTPError(.unreachable, "No such host.") }
+    ///         return HTTPResponse(text: #"{"degrees": 21}"#)
+    ///     }
+    ///
+    /// - Parameter answer: gets each request, and returns its answer or throws an `HTTPError`.
+    public func answerHTTP(_ answer: @escaping @Sendable (HTTPRequest) throws -> HTTPResponse) async {
+        await host.run { $0.servers = answer }
+    }
+
+    /// Lets time pass for the values of `cache`.
+    public func advanceCache(seconds: Double) async { await host.run { $0.cache.advance(seconds: seconds) } }
+
+    /// The requests that functions have sent with `http`, oldest first.
+    public func sentRequests() async -> [HTTPRequest] { await host.run { $0.requests } }
+
     /// Answers the calls of a service in its place: `database`, `messaging`, `auth`, or one of your own.
     ///
     ///     await app.memory?.stub("messaging") { method, payload in

@@ -31,8 +31,12 @@ final class InMemoryHost: @unchecked Sendable {
     var database: MemoryDatabase
     var messaging: MemoryMessaging
     var users: MemoryUsers
+    var cache = MemoryCache()
     var events = EventQueue()
     var observers = MemoryObservers()
+    /// Answers the requests of functions to other servers.
+    var servers: (@Sendable (HTTPRequest) throws -> HTTPResponse)?
+    private(set) var requests: [HTTPRequest] = []
     var stubs: [String: @Sendable (String, JSONValue) throws -> JSONValue?] = [:]
     let lines = Mutex<[TestLogLine]>([])
 
@@ -169,6 +173,8 @@ final class InMemoryHost: @unchecked Sendable {
             observers.look(at: database)
         case "messaging": completion(messaging.call(method, payload))
         case "auth": completion(users.call(method, payload))
+        case "cache": completion(cache.call(method, payload))
+        case "http": completion(request(method, payload))
         default:
             let error: JSONValue = ["code": "unimplemented", "message": .string("There is no service \"\(service)\".")]
             completion(ServiceOutcome(isOK: false, body: error.serialized()))
@@ -182,6 +188,21 @@ final class InMemoryHost: @unchecked Sendable {
         let number = observers.add(payload, for: invocation, isOpen: isOpen, completion: completion)
         guard let milliseconds = payload["timeoutMilliseconds"]?.int else { return }
         loop.post(after: .milliseconds(milliseconds)) { [weak self] in self?.observers.expire(number) }
+    }
+
+    /// Answers a request to another server. Nothing is sent.
+    private func request(_ method: String, _ payload: [UInt8]) -> ServiceOutcome {
+        guard method == "send" else { return ServiceOutcome(isOK: true, body: []) }
+        do {
+            guard let request = HTTPRequest(payload: payload) else { throw HTTPError(.invalidRequest, "The request is not understood.") }
+            requests.append(request)
+            guard let servers else { throw HTTPError(.denied, "A test in memory sends no requests. Answer them with app.memory?.answerHTTP.") }
+            var response = try servers(request)
+            if response.url.isEmpty { response.url = request.url }
+            return ServiceOutcome(isOK: true, body: response.payload)
+        } catch {
+            return ServiceOutcome(isOK: false, body: (error as? HTTPError ?? HTTPError(.unavailable, "\(error)")).payload)
+        }
     }
 
     private static func answer(

@@ -21,6 +21,8 @@ struct MemoryDatabase {
     /// The name of the project's default database.
     let defaultInstance: String
     private var roots: [String: JSONValue] = [:]
+    /// The ids of updates that are performed once, by database. They are kept until the test ends.
+    private var onceKeys: [String: Set<String>] = [:]
 
     init(project: String) { defaultInstance = "\(project)-default-rtdb" }
 
@@ -39,7 +41,7 @@ struct MemoryDatabase {
 
     private static let members: [String: Set<String>] = [
         "get": ["form", "etag", "query"], "set": ["value", "priority"], "setPriority": ["priority"], "update": ["value"],
-        "push": ["value", "priority"], "remove": [], "transaction": ["value", "priority", "etag"],
+        "once": ["value", "key"], "push": ["value", "priority"], "remove": [], "transaction": ["value", "priority", "etag"],
         "observe": ["form", "query", "mark", "id", "timeoutMilliseconds"], "unobserve": ["id"],
     ]
 
@@ -85,6 +87,12 @@ struct MemoryDatabase {
         case "update":
             places = try Self.places(of: value).map { keys + $0 }
             after = try updated(before, places, value)
+        case "once":
+            guard let key = payload["key"]?.string, (1...512).contains(key.utf8.count) else { throw .invalid("key must be a string of 1 to 512 bytes") }
+            places = try Self.places(of: value).map { keys + $0 }
+            after = try updated(before, places, value)
+            guard onceKeys[instance, default: []].insert(key).inserted else { return (.value(["first": false]), nil) }
+            answer = ["first": true]
         case "push":
             let key = database.reference().childByAutoID().key ?? ""
             places = [keys + [key]]

@@ -4,6 +4,7 @@
 // libcurl's types and constants; none of its functions is called directly, so nothing links to it.
 #include <curl/curl.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /// Access to libcurl, which is opened on the first request (docs/decisions/lazy-libcurl.md).
 ///
@@ -48,6 +49,23 @@ const char *hearth_curl_easy_text(CURLcode code);
 
 struct curl_slist *hearth_curl_list_append(struct curl_slist *list, const char *line);
 void hearth_curl_list_free(struct curl_slist *list);
+
+/// An absolute address, as libcurl understands it.
+typedef struct {
+    char *text;
+    char *scheme;
+    char *host;
+    /// That of the scheme where the address has none.
+    char *port;
+} hearth_curl_url;
+
+/// Parses an address without a user and a fragment: an absolute one, or one relative to `base`, which may be NULL. Returns whether it is valid;
+/// then pass `url` to hearth_curl_url_free.
+int hearth_curl_url_parse(const char *base, const char *text, hearth_curl_url *url);
+void hearth_curl_url_free(hearth_curl_url *url);
+
+/// The seconds since 1970 of a date of HTTP; -1 for other text.
+int64_t hearth_curl_date(const char *text);
 
 CURLM *hearth_curl_multi_init(void);
 void hearth_curl_multi_cleanup(CURLM *multi);

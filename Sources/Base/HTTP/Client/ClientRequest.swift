@@ -14,6 +14,16 @@ public struct ClientRequest: Sendable {
     public var connectMilliseconds: Int?
     /// Limit for the body of the answer; a longer one fails with ``ClientError/Kind/responseTooLarge``.
     public var responseBytesMax: Int
+    /// Limit for the lines of the answer's heads together, also of interim answers; a longer one fails with
+    /// ``ClientError/Kind/responseTooLarge``.
+    public var headBytesMax = 256 << 10
+    /// Whether the answer may come compressed, and is decompressed. ``responseBytesMax`` counts the decompressed bytes.
+    public var decompresses = false
+    /// Whether the proxy of the environment is left out.
+    public var isDirect = false
+    /// Decides which addresses this request may connect to; nil leaves it to the client's rule. A client's requests share connections, so two
+    /// requests for the same host and port need the same rule.
+    public var admits: AddressRule?
     /// The most redirects to follow; 0 returns a redirect as the answer. Redirects from `https:` to `http:` are never followed.
     public var redirectsMax: Int
 

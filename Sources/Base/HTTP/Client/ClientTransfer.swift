@@ -13,7 +13,10 @@ final class ClientTransfer {
     private var headers: [(name: String, value: String)] = []
     private var body = ByteBuffer()
     private let responseBytesMax: Int
+    private let headBytesMax: Int
+    private var headBytes = 0
     private var isTooLarge = false
+    private var isHeadTooLarge = false
     private let admits: AddressRule?
     /// Callback of libcurl, at a stable address.
     private let gate = UnsafeMutablePointer<hearth_curl_gate>.allocate(capacity: 1)
@@ -32,7 +35,8 @@ final class ClientTransfer {
         self.ticket = ticket
         self.completion = completion
         responseBytesMax = request.responseBytesMax
-        self.admits = admits
+        headBytesMax = request.headBytesMax
+        self.admits = request.admits ?? admits
         try apply(request, certificateAuthorityFile)
     }
 
@@ -49,6 +53,7 @@ final class ClientTransfer {
     }
 
     private func error(_ code: CURLcode) -> ClientError {
+        if isHeadTooLarge { return ClientError(.responseTooLarge, "The head of the answer is longer than \(headBytesMax) bytes.") }
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return ClientError(.responseTooLarge, "The answer is longer than \(responseBytesMax) bytes.")
         }
@@ -81,7 +86,10 @@ final class ClientTransfer {
         try set(CURLOPT_CONNECTTIMEOUT_MS, min(request.connectMilliseconds ?? request.timeoutMilliseconds, request.timeoutMilliseconds))
         // Without this option libcurl would use a signal for timeouts of name look-ups.
         try set(CURLOPT_NOSIGNAL, 1)
-        try check(hearth_curl_easy_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, request.responseBytesMax))
+        // An answer to HEAD announces a body that does not follow.
+        if request.method != "HEAD" { try check(hearth_curl_easy_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, request.responseBytesMax)) }
+        if request.isDirect { try set(CURLOPT_PROXY, "") }
+        if request.decompresses { try set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate") }
         if let certificateAuthorityFile { try set(CURLOPT_CAINFO, certificateAuthorityFile) }
         try applyGate()
         try applyMethod(request)
@@ -183,6 +191,11 @@ final class ClientTransfer {
     }
 
     private func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        headBytes += line.count
+        guard headBytes <= headBytesMax else {
+            isHeadTooLarge = true
+            return false
+        }
         let text = String(decoding: line, as: UTF8.self)
         // A status line begins a new head: after "100 Continue", and after each redirect.
         if text.hasPrefix("HTTP/") {

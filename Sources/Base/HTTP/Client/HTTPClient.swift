@@ -67,6 +67,9 @@ public final class HTTPClient: Sendable {
         }
     }
 
+    /// Opens libcurl, which ``ClientURL`` needs. Sending does this too.
+    public func prepare() async throws(ClientError) { try await openLibrary() }
+
     /// Off the loop, because opening the library and its dependencies reads about thirty files.
     private func openLibrary() async throws(ClientError) {
         if isLibraryReady.load(ordering: .acquiring) { return }

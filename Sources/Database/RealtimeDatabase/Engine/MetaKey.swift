@@ -23,6 +23,15 @@ enum MetaKey {
     /// The beginning of the keys of the session's places.
     static func disconnectPlaces(_ session: DisconnectSession) -> [UInt8] { Array("engine.disconnectPlace.\(session.id).".utf8) }
 
+    /// The row of a mark of ``WriteRequest/once``, with the time of its end.
+    static func once(_ key: [UInt8]) -> [UInt8] { Array("engine.once.key.".utf8) + key }
+
+    /// The beginning of the keys of the marks by their ends, and the end of the range of those before `milliseconds`.
+    static let onceEnds = Array("engine.once.end.".utf8)
+    static func onceEnds(before milliseconds: Int64) -> [UInt8] {
+        onceEnds + bytes(UInt64(clamping: milliseconds)).reversed()
+    }
+
     /// A number, little-endian.
     static func number(_ bytes: Span<UInt8>) -> UInt64 {
         var number: UInt64 = 0

@@ -68,10 +68,14 @@ extension NamespaceWriter {
         }
         // Priorities of absent nodes are removed only after judging, because not every user may learn whether a node exists.
         changes.removeAll { $0.isPriorityOnly && $0.node.isEmpty }
+        if let once = request.once, try OnceMarks(open.store).contains(once.bytes, now: now) {
+            return .committed(WriteReceipt(commit: commitNumber + (hasChanges ? 1 : 0), isRepetition: true))
+        }
         if let expected = request.ifMatch, let conflict = try conflict(expected, request, reader) { return conflict }
-        if try isWithoutEffect(changes, reader) { return .committed(receipt(request, changes, mayRead: mayRead)) }
+        if request.once == nil, try isWithoutEffect(changes, reader) { return .committed(receipt(request, changes, mayRead: mayRead)) }
         if request.raisesTriggers, let refusal = try raiseEvents(request, changes, open, now: now) { return .refused(refusal) }
         try apply(changes, base: request.operation.path, open.tree)
+        if let once = request.once { try OnceMarks(open.store).add(once.bytes, until: now + once.milliseconds, now: now) }
         hasChanges = true
         announce(request.operation, changes)
         return .committed(receipt(request, changes, mayRead: mayRead))

@@ -47,6 +47,8 @@ public struct WriteRequest: Sendable {
     package var contender: ObjectIdentifier?
     /// Set when the result is no longer needed; nil if that is never the case. A write that has not begun then is not performed.
     public var cancellation: Cancellation?
+    /// Performs the write unless one with the same key was committed before; nil performs it always. The key is stored in the same transaction.
+    public var once: OnceKey?
     /// Whether a refusal contains the evaluated rules. For administrators and tests, because it reveals the rules.
     public var explains = false
     /// The name of the operation in the profiler; nil if it is not recorded.
@@ -89,4 +91,6 @@ public struct WriteReceipt: Sendable {
     public var value: Node?
     /// The etag of the written value, if requested and if the writer may read it.
     public var etag: String?
+    /// Whether nothing was written, because an earlier write had the same ``WriteRequest/once``.
+    public var isRepetition = false
 }

@@ -121,5 +121,8 @@ package final class LiveFunctions {
     }
 
     /// Ends the pools that no version uses any more, after their last answers.
-    func retireOthers() { dispatcher.retireAll(except: Set(versions.values.map { ObjectIdentifier($0.pool) })) }
+    func retireOthers() {
+        dispatcher.retireAll(except: Set(versions.values.map { ObjectIdentifier($0.pool) }))
+        dispatcher.services.keepOnly(plugins: Set(versions.values.map(\.artifact.name)))
+    }
 }

@@ -150,7 +150,7 @@ struct VersionResolver: Sendable {
         guard isIsolated else {
             let settings = PoolSettings(
                 concurrency: all.values.map(\.concurrency).max() ?? 1, instancesMin: 1, instancesMax: 1, memoryBytes: 0, isIsolated: false,
-                environment: Self.entries(environment.forAllFunctions))
+                environment: Self.entries(environment.forAllFunctions), outgoing: outgoing(Self.union(all.values.map(\.allowedHosts))))
             return sharing.mapValues { _ in settings }
         }
         return sharing.reduce(into: [:]) { pools, sharing in
@@ -158,8 +158,23 @@ struct VersionResolver: Sendable {
             pools[shared] = PoolSettings(
                 concurrency: shared.concurrency, instancesMin: shared.instancesMin, instancesMax: shared.instancesMax,
                 memoryBytes: UInt64(shared.memoryBytes), isIsolated: true,
-                environment: Self.entries(environment.environment(for: sharing.value.map(\.key))))
+                environment: Self.entries(environment.environment(for: sharing.value.map(\.key))), outgoing: outgoing(shared.allowedHosts))
         }
+    }
+
+    private func outgoing(_ allowedHosts: [String]?) -> OutgoingPolicy {
+        var policy = OutgoingPolicy()
+        policy.allowedHosts = allowedHosts
+        policy.allowedForAll = configuration.http.allowedHosts
+        policy.responseBytesMax = configuration.http.responseBytesMax
+        policy.callsMax = configuration.http.concurrentCalls
+        policy.certificateAuthority = configuration.http.certificateAuthority
+        return policy
+    }
+
+    /// The hosts of functions that share a process with the host itself. A function without a list may reach every public host.
+    private static func union(_ lists: [[String]?]) -> [String]? {
+        lists.contains { $0 != nil } ? Set(lists.flatMap { $0 ?? ["*"] }).sorted() : nil
     }
 
     private static func entries(_ variables: [String: String]) -> [String] { variables.map { "\($0.key)=\($0.value)" }.sorted() }
@@ -172,6 +187,7 @@ struct VersionResolver: Sendable {
         var memoryBytes: Int
         var secrets: [String]
         var environment: [String: String]
+        var allowedHosts: [String]?
 
         init(_ options: FunctionOptions) {
             concurrency = options.concurrency
@@ -180,6 +196,7 @@ struct VersionResolver: Sendable {
             memoryBytes = options.memoryBytes
             secrets = options.secrets
             environment = options.environment
+            allowedHosts = options.allowedHosts
         }
     }
 }

@@ -21,6 +21,7 @@ final class InProcessWorker: Worker {
         lane = PluginLane(identity, number: 0, loop: dispatcher.loop, log: dispatcher.functionLog)
         super.init(identity, home: lane, dispatcher: dispatcher)
         self.pool = pool
+        lane.outgoing = OutgoingCalls(settings.outgoing, loop: dispatcher.loop)
         for entry in settings.environment {
             guard let mark = entry.firstIndex(of: "=") else { continue }
             setenv(String(entry[..<mark]), String(entry[entry.index(after: mark)...]), 1)
@@ -45,6 +46,7 @@ final class InProcessWorker: Worker {
 /// The invocations of a plugin that runs inside the host.
 private final class PluginLane: InvocationLane {
     var plugin: Plugin?
+    var outgoing: OutgoingCalls?
     var open = OpenInvocations()
     private var context = ByteBuffer()
 
@@ -78,6 +80,7 @@ private final class PluginLane: InvocationLane {
 
     override func sendCancel(_ id: InvocationID) {
         open.stopChunks(id)
+        outgoing?.cancel(id)
         if open.contains(id) { plugin?.cancel(id) }
     }
 
@@ -110,6 +113,9 @@ extension InProcessWorker: PluginOwner {
     func pluginCallsService(
         _ invocation: InvocationID, service: Span<UInt8>, method: Span<UInt8>, payload: Span<UInt8>, completion: ServiceCompletion
     ) {
+        if OutgoingCalls.isName(service), let outgoing = lane.outgoing {
+            return outgoing.call(invocation, method: method, payload: payload) { completion(succeeded: $0, $1.span) }
+        }
         guard !share.isFull else {
             let body = ServiceAnswer.failure(.resourceExhausted, "too many service calls of this plugin are waiting for answers; try again").body
             return completion(succeeded: false, body.span)

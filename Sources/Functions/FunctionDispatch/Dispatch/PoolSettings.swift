@@ -1,3 +1,5 @@
+import FunctionWorker
+
 /// The number of a pool's workers, and the limits of each.
 package struct PoolSettings: Hashable, Sendable {
     var concurrency: Int
@@ -8,14 +10,20 @@ package struct PoolSettings: Hashable, Sendable {
     var isIsolated: Bool
     /// Environment entries, `NAME=value`: params, declared secrets, and the variables of every function.
     var environment: [String]
+    /// The requests that functions may send to other servers.
+    var outgoing: OutgoingPolicy
 
-    package init(concurrency: Int, instancesMin: Int, instancesMax: Int, memoryBytes: UInt64, isIsolated: Bool, environment: [String]) {
+    package init(
+        concurrency: Int, instancesMin: Int, instancesMax: Int, memoryBytes: UInt64, isIsolated: Bool, environment: [String],
+        outgoing: OutgoingPolicy = OutgoingPolicy()
+    ) {
         self.concurrency = concurrency
         self.instancesMin = instancesMin
         self.instancesMax = instancesMax
         self.memoryBytes = memoryBytes
         self.isIsolated = isIsolated
         self.environment = environment
+        self.outgoing = outgoing
     }
 }
 

@@ -36,7 +36,8 @@ final class ProcessWorker: Worker {
         super.init(identity, home: lane, dispatcher: dispatcher)
         child.owner = self
         var head = ByteBuffer()
-        for word in [artifact.path, dispatcher.directory(for: artifact), artifact.displayName] + dispatcher.limits.readable {
+        let readable = dispatcher.limits.readable + [settings.outgoing.certificateAuthority].compactMap { $0 }
+        for word in [artifact.path, dispatcher.directory(for: artifact), artifact.displayName, settings.outgoing.text] + readable {
             head.append(word)
             head.append(0)
         }

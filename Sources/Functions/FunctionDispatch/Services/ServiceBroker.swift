@@ -66,9 +66,12 @@ package protocol Service: AnyObject {
     func hostChanges()
     /// Refuses the calls that wait for something, now and later, because the host stops.
     func hostStops()
+    /// Forgets what belongs to other plugins than these, because they were removed.
+    func keepOnly(plugins: Set<String>)
 }
 
 extension Service {
+    package func keepOnly(plugins: Set<String>) {}
     package func hostChanges() {}
     package func hostStops() {}
 }
@@ -97,10 +100,15 @@ package final class ServiceBroker {
         }
     }
 
-    /// The services in the documentation. The error for one of these says that this host does not run it.
-    private static let known = ["database", "messaging", "auth"]
+    /// The services in the documentation. The error for one of these says that this host does not run it. Workers answer `http` themselves.
+    private static let known = ["database", "messaging", "auth", "http", "cache"]
 
     package func register(_ service: any Service) { services[service.name] = service }
+
+    /// Makes the services forget what belongs to other plugins than these.
+    package func keepOnly(plugins: Set<String>) {
+        for service in services.values { service.keepOnly(plugins: plugins) }
+    }
 
     /// Ends the waits of service calls, because the host stops.
     package func hostStops() {

@@ -3,6 +3,7 @@ import DatabaseAPI
 import EventDelivery
 import EventLoop
 import FunctionDispatch
+import FunctionServices
 import HTTP
 import Logs
 import Messaging
@@ -39,6 +40,7 @@ final class MetricsGatherer {
     let schedules: ScheduleEngine
     /// The figures of the export to a collector. Set after both were made.
     var telemetryFigures: () -> TelemetryFigures = { TelemetryFigures() }
+    var cache: CacheCalls?
     private let loop: EventLoop
     private let database: RealtimeDatabase
     private let messagingService: MessagingService

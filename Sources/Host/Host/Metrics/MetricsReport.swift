@@ -36,6 +36,7 @@ struct MetricsReport {
         writeLive(to: &set)
         writeOutbox(to: &set)
         writeSchedules(figures.schedules.figures, to: &set)
+        writeCache(figures.cache?.figures ?? [], to: &set)
         writeMessaging(figures.messaging, to: &set)
         writeTelemetry(figures.telemetryFigures(), to: &set)
         writeProcess(to: &set)

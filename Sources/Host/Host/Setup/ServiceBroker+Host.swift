@@ -13,6 +13,13 @@ final class LinkBase {
 }
 
 extension ServiceBroker {
+    /// Registers the cache of plugins.
+    func registerCache(_ settings: CacheSettings, loop: EventLoop) -> CacheCalls {
+        let cache = CacheCalls(bytesMax: settings.bytes, valueBytesMax: settings.valueBytes, loop: loop)
+        register(cache)
+        return cache
+    }
+
     /// Registers the services of a host.
     ///
     /// - Returns: the address in links, which is set later.
@@ -20,7 +27,8 @@ extension ServiceBroker {
         _ configuration: Configuration, database: RealtimeDatabase, messaging: MessagingService, authentication: AuthenticationService,
         memory: MemoryBudget, loop: EventLoop
     ) -> LinkBase {
-        register(DatabaseService(database: database, memory: memory, loop: loop))
+        register(
+            DatabaseService(database: database, onceSeconds: configuration.database.onceSeconds, memory: memory, loop: loop))
         register(MessagingCalls(messaging: messaging, loop: loop))
         let base = LinkBase()
         let operations = AdministratorOperations(service: authentication, loop: loop) { base.url }

@@ -1,0 +1,58 @@
+import HearthFunctions
+import HearthTesting
+import Testing
+
+private let functions = Functions {
+    OnCall("weather") { (request: CallableRequest<String>) async throws -> JSONValue in
+        do throws(HTTPError) {
+            let answer = try await http.get("https://api.example.com/weather?city=\(request.data)", headers: ["X-Key": "k"])
+            return ["status": .int(Int64(answer.status)), "body": (try? answer.json()) ?? .null, "url": .string(answer.url)]
+        } catch {
+            return ["error": .string(error.code.rawValue)]
+        }
+    }
+    OnCall("posts") { (request: CallableRequest<[String: String]>) async throws -> String in
+        var message = HTTPRequest(method: "POST", url: "https://api.example.com/", timeoutSeconds: 1000, retries: 2, redirects: 0)
+        try message.setBody(json: request.data)
+        return try await http.send(message).text
+    }
+}
+
+// Beside the other suites of the SDK, since the boundary has one host at a time in a process.
+extension SDK {
+    /// Effects of functions outside their process, in memory.
+    @Suite struct EffectsTests {
+        @Test func requestsAreAnsweredByTheTest() async throws {
+            try await functions.test { app in
+                await app.memory?.answerHTTP { request in
+                    guard request.url.hasSuffix("Bern") else { throw HTTPError(.unreachable, "No such host.") }
+                    return HTTPResponse(headers: ["Content-Type": "application/json"], text: #"{"degrees": 21}"#)
+                }
+                let url = "https://api.example.com/weather?city=Bern"
+                #expect(try await app.call("weather", "Bern") == ["status": 200, "body": ["degrees": 21], "url": .string(url)])
+                #expect(try await app.call("weather", "Rome") == ["error": "unreachable"])
+                let sent = await app.memory?.sentRequests() ?? []
+                #expect(sent.map(\.url) == [url, "https://api.example.com/weather?city=Rome"])
+                #expect(sent.first?.headers["x-key"] == "k" && sent.first?.body == nil)
+            }
+        }
+
+        @Test func nothingIsSentFromMemory() async throws {
+            try await functions.test { app in
+                #expect(try await app.call("weather", "Bern") == ["error": "denied"])
+            }
+        }
+
+        @Test func requestsHaveTheirOptionsAndTheTimeOfTheCall() async throws {
+            try await functions.test { app in
+                await app.memory?.answerHTTP { request in
+                    let seconds = request.timeoutSeconds
+                    #expect(seconds > 50 && seconds <= 60)
+                    #expect(request.retries == 2 && request.redirects == 0 && request.headers["content-type"] == "application/json")
+                    return HTTPResponse(status: 201, body: request.body ?? [])
+                }
+                #expect(try await app.call("posts", ["a": "ä"]) == #"{"a":"ä"}"#)
+            }
+        }
+    }
+}
