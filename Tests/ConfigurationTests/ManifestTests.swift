@@ -28,7 +28,7 @@ import Testing
              "b": {"scheduleTrigger": {"schedule": "* * * * *", "timeZone": null, "retryConfig": null}},
              "c": {"scheduleTrigger": {"schedule": "* * * * *", "retryConfig": {"retryCount": null}}, "platform": "gcfv1"}}
             """)
-        let retry = ScheduleRetry(count: 3, maxSeconds: 60, minBackoffSeconds: 0.5, maxBackoffSeconds: 10, maxDoublings: 2)
+        let retry = BackoffRetry(count: 3, maxSeconds: 60, minBackoffSeconds: 0.5, maxBackoffSeconds: 10, maxDoublings: 2)
         #expect(
             manifest.functions.map(\.trigger) == [
                 .schedule(ScheduleTrigger(schedule: "every day 03:00", timeZone: "Europe/Berlin", retry: retry)),

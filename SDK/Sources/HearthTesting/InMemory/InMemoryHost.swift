@@ -31,6 +31,7 @@ final class InMemoryHost: @unchecked Sendable {
     var database: MemoryDatabase
     var messaging: MemoryMessaging
     var users: MemoryUsers
+    var tasks = MemoryTasks()
     var events = EventQueue()
     var observers = MemoryObservers()
     var stubs: [String: @Sendable (String, JSONValue) throws -> JSONValue?] = [:]
@@ -169,6 +170,7 @@ final class InMemoryHost: @unchecked Sendable {
             observers.look(at: database)
         case "messaging": completion(messaging.call(method, payload))
         case "auth": completion(users.call(method, payload))
+        case "tasks": completion(tasks.call(method, payload) { endpoints[$0]?["taskQueueTrigger"] != nil })
         default:
             let error: JSONValue = ["code": "unimplemented", "message": .string("There is no service \"\(service)\".")]
             completion(ServiceOutcome(isOK: false, body: error.serialized()))

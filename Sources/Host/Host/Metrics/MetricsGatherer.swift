@@ -8,6 +8,7 @@ import Logs
 import Messaging
 import RealtimeDatabase
 import Schedules
+import TaskQueues
 
 /// The figures of a loop.
 struct LoopFigures: Sendable {
@@ -35,6 +36,7 @@ final class MetricsGatherer {
     let memory: MemoryBudget
     let userEvents: UserEventFigures
     let schedules: ScheduleEngine
+    let tasks: TaskEngine
     private let loop: EventLoop
     private let database: RealtimeDatabase
     private let messagingService: MessagingService
@@ -61,9 +63,10 @@ final class MetricsGatherer {
 
     init(
         loop: EventLoop, dispatcher: Dispatcher, delivery: TriggerDelivery, database: RealtimeDatabase, messaging: MessagingService,
-        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures, schedules: ScheduleEngine
+        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures, schedules: ScheduleEngine, tasks: TaskEngine
     ) {
         self.schedules = schedules
+        self.tasks = tasks
         self.userEvents = userEvents
         self.memory = memory
         self.loop = loop

@@ -8,6 +8,7 @@ import Logs
 import Metrics
 import RealtimeDatabase
 import Schedules
+import TaskQueues
 
 /// Writes the report. `docs/metrics.md` lists the same families, which a test checks.
 struct MetricsReport {
@@ -34,6 +35,7 @@ struct MetricsReport {
         writeLive(to: &text)
         writeOutbox(to: &text)
         writeSchedules(figures.schedules.figures, to: &text)
+        writeTasks(figures.tasks.figures, to: &text)
         writeMessaging(figures.messaging, to: &text)
         writeProcess(to: &text)
         return text.finish()
@@ -184,12 +186,12 @@ struct MetricsReport {
 
     private func writeOutbox(to text: inout MetricsText) {
         let delivery = figures.delivery.figures
-        let (users, runs) = (figures.userEvents.counts, figures.schedules.outboxCounts)
+        let others = [figures.userEvents.counts, figures.schedules.outboxCounts, figures.tasks.outboxCounts]
         text.number(
-            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents + users.waiting + runs.waiting,
+            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents + others.reduce(0) { $0 + $1.waiting },
             "Events that are not processed yet.")
         text.number(
-            "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters + users.deadLetters + runs.deadLetters,
+            "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters + others.reduce(0) { $0 + $1.deadLetters },
             "Dead letters that are kept.")
         text.begin("hearth_outbox_deliveries_total", .counter, "Attempts to process events, by outcome.")
         for outcome in DeliveryFigures.Outcome.allCases { text.sample([("outcome", "\(outcome)")], delivery.count(outcome)) }
