@@ -345,7 +345,7 @@ let package = Package(
             name: "TaskQueuesTests",
             dependencies: [
                 "FuzzSupport", "TaskQueues", "AdminProtocol", "EventDelivery", "FunctionDispatch", "Configuration", "RealtimeDatabase", "Store",
-                "Tree", "EventLoop", json, bytes, logging,
+                "SQLite", "Tree", "EventLoop", json, bytes, logging,
             ],
             swiftSettings: house),
         .testTarget(

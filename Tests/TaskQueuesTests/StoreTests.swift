@@ -3,6 +3,7 @@ import EventDelivery
 import Foundation
 import FuzzSupport
 import RealtimeDatabase
+import SQLite
 import Store
 import Testing
 
