@@ -86,6 +86,7 @@ let package = Package(
         .library(name: "Members", type: .dynamic, targets: ["Members"]),
         .library(name: "Timetable", type: .dynamic, targets: ["Timetable"]),
         .library(name: "Effects", type: .dynamic, targets: ["Effects"]),
+        .library(name: "Queues", type: .dynamic, targets: ["Queues"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -189,10 +190,16 @@ let package = Package(
                 "FunctionDispatch", "EventDelivery", deque, logging,
             ]),
         module(
+            "TaskQueues", in: .functions,
+            [
+                bytes, "Metrics", "EventLoop", "HTTP", "Logs", json, "SQLite", "Store", "Tree", "RealtimeDatabase", "Configuration",
+                "AdminProtocol", "FunctionDispatch", "EventDelivery", deque, logging,
+            ]),
+        module(
             "FunctionServices", in: .functions,
             [
                 bytes, "EventLoop", "Logs", json, "Tree", "RealtimeDatabase", "Accounts", "Authentication", "Messaging", "AdminProtocol",
-                "FunctionDispatch", crypto,
+                "FunctionDispatch", "TaskQueues", crypto,
             ]),
         module(
             "Deployment", in: .functions,
@@ -209,15 +216,15 @@ let package = Package(
             "Administration", in: .host,
             [
                 bytes, "EventLoop", "HTTP", "Logs", json, "Store", "Tree", "Rules", "RealtimeDatabase", "Configuration", "FunctionWorker",
-                "AdminProtocol", "FunctionDispatch", "EventDelivery", "Schedules", "Deployment", "HostCore", logging,
+                "AdminProtocol", "FunctionDispatch", "EventDelivery", "Schedules", "TaskQueues", "Deployment", "HostCore", logging,
             ]),
         module(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Telemetry", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
                 "RealtimeDatabase", "DatabaseAPI", "Passwords", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck",
-                "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "Schedules", "FunctionServices", "Deployment",
-                "HostCore",
+                "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "Schedules", "TaskQueues", "FunctionServices",
+                "Deployment", "HostCore",
                 "Administration", "Store", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 
@@ -245,6 +252,7 @@ let package = Package(
         plugin("Members", in: "Tests/Plugins"),
         plugin("Timetable", in: "Tests/Plugins"),
         plugin("Effects", in: "Tests/Plugins"),
+        plugin("Queues", in: "Tests/Plugins"),
 
         // Programs that the tests run.
         .executableTarget(
@@ -335,6 +343,13 @@ let package = Package(
             dependencies: [
                 "FuzzSupport", "Schedules", "EventDelivery", "FunctionDispatch", "Configuration", "RealtimeDatabase", "Store", "EventLoop", bytes,
                 logging,
+            ],
+            swiftSettings: house),
+        .testTarget(
+            name: "TaskQueuesTests",
+            dependencies: [
+                "FuzzSupport", "TaskQueues", "AdminProtocol", "EventDelivery", "FunctionDispatch", "Configuration", "RealtimeDatabase", "Store",
+                "SQLite", "Tree", "EventLoop", json, bytes, logging,
             ],
             swiftSettings: house),
         .testTarget(

@@ -28,7 +28,7 @@ import Testing
              "b": {"scheduleTrigger": {"schedule": "* * * * *", "timeZone": null, "retryConfig": null}},
              "c": {"scheduleTrigger": {"schedule": "* * * * *", "retryConfig": {"retryCount": null}}, "platform": "gcfv1"}}
             """)
-        let retry = ScheduleRetry(count: 3, maxSeconds: 60, minBackoffSeconds: 0.5, maxBackoffSeconds: 10, maxDoublings: 2)
+        let retry = BackoffRetry(count: 3, maxSeconds: 60, minBackoffSeconds: 0.5, maxBackoffSeconds: 10, maxDoublings: 2)
         #expect(
             manifest.functions.map(\.trigger) == [
                 .schedule(ScheduleTrigger(schedule: "every day 03:00", timeZone: "Europe/Berlin", retry: retry)),
@@ -92,13 +92,13 @@ import Testing
             lines: [#"1:82: the key "a" occurs twice in this object, before in line 1"#]),
         Row(endpoints: #"{"a": {}}"#,
             lines: [
-                "1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, scheduleTrigger, "
-                    + "found none"
+                "1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, "
+                    + "scheduleTrigger, taskQueueTrigger, found none"
             ]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "httpsTrigger": {}}}"#,
             lines: [
-                "1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, scheduleTrigger, "
-                    + "found callableTrigger and httpsTrigger"
+                "1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, "
+                    + "scheduleTrigger, taskQueueTrigger, found callableTrigger and httpsTrigger"
             ]),
         Row(endpoints: #"{"a": {"callableTriger": {}}}"#,
             lines: [#"1:58: endpoints.a.callableTriger: unknown key; did you mean "callableTrigger"?"#]),

@@ -55,7 +55,7 @@ import Testing
                 "FIREBASE_CONFIG": #"{"projectId":"demo-hearth","databaseURL":"http://127.0.0.1:5001/?ns=demo-hearth-default-rtdb","#
                     + #""storageBucket":"demo-hearth.appspot.com"}"#,
                 "FUNCTIONS_EMULATOR": "true", "FIREBASE_DATABASE_EMULATOR_HOST": "127.0.0.1:5001",
-                "FIREBASE_AUTH_EMULATOR_HOST": "127.0.0.1:5001",
+                "FIREBASE_AUTH_EMULATOR_HOST": "127.0.0.1:5001", "CLOUD_TASKS_EMULATOR_HOST": "127.0.0.1:5001",
             ])
         let production = try load(secret, mode: .production).forAllFunctions
         #expect(production["FUNCTIONS_EMULATOR"] == nil)

@@ -61,12 +61,12 @@ def test_the_status_of_a_command_that_a_signal_ends(project, sig):
 
 
 def test_what_the_command_finds_in_its_environment(project):
-    names = ['FIREBASE_DATABASE_EMULATOR_HOST', 'FIREBASE_AUTH_EMULATOR_HOST', 'FUNCTIONS_EMULATOR_HOST', 'HEARTH_URL', 'HEARTH_TOKEN',
-             'GCLOUD_PROJECT', 'GOOGLE_CLOUD_PROJECT', 'OF_MY_OWN']
+    names = ['FIREBASE_DATABASE_EMULATOR_HOST', 'FIREBASE_AUTH_EMULATOR_HOST', 'FUNCTIONS_EMULATOR_HOST', 'CLOUD_TASKS_EMULATOR_HOST',
+             'HEARTH_URL', 'HEARTH_TOKEN', 'GCLOUD_PROJECT', 'GOOGLE_CLOUD_PROJECT', 'OF_MY_OWN']
     outcome = project.run(*shell('for name in ' + ' '.join(names) + '; do printenv $name; done'), OF_MY_OWN='kept', HEARTH_URL='http://elsewhere')
-    database, auth, functions, url, token, project_name, other_name, own = outcome.output.split()
+    database, auth, functions, tasks, url, token, project_name, other_name, own = outcome.output.split()
     assert re.fullmatch(r'127\.0\.0\.1:\d+', database)
-    assert database == auth == functions
+    assert database == auth == functions == tasks
     assert url == f'http://{database}'
     assert len(token) > 20
     assert (project_name, other_name, own) == (PROJECT, PROJECT, 'kept')

@@ -182,7 +182,7 @@ struct EngineTests {
     @Test("failed runs are repeated as the schedule says, then are dead letters")
     func retries() throws {
         let bench = try ScheduleBench()
-        let retry = ScheduleRetry(count: 2, minBackoffSeconds: 0.01, maxBackoffSeconds: 0.02, maxDoublings: 1)
+        let retry = BackoffRetry(count: 2, minBackoffSeconds: 0.01, maxBackoffSeconds: 0.02, maxDoublings: 1)
         // An interval, because the delivery has the machine's clock, on which other due times have passed.
         let function = try bench.declare("f", "every 12 hours", retry: retry)
         function.answer = { $0.progress.attempts < 2 ? .failed("aborted: not yet") : .succeeded }
@@ -205,7 +205,7 @@ struct EngineTests {
     @Test("the next due time ends the repetitions")
     func nextDueEndsRetries() throws {
         let declaration = try ScheduleDeclaration(
-            ScheduleTrigger(schedule: "*/5 * * * *", timeZone: "UTC", retry: ScheduleRetry(count: 5, minBackoffSeconds: 100)), zones: TimeZones())
+            ScheduleTrigger(schedule: "*/5 * * * *", timeZone: "UTC", retry: BackoffRetry(count: 5, minBackoffSeconds: 100)), zones: TimeZones())
         let due = ScheduleBench.start * 1000
         let event = OutboxEvent(
             byHand: "f", namespace: Outbox.schedules, function: "f", kind: .scheduled, path: Path(["f"]), params: [], payload: [], time: due,
@@ -219,13 +219,13 @@ struct EngineTests {
 
     @Test("waits grow as those of Cloud Scheduler")
     func backoff() {
-        let retry = ScheduleRetry(count: 5, minBackoffSeconds: 10, maxBackoffSeconds: 300, maxDoublings: 3)
+        let retry = BackoffRetry(count: 5, minBackoffSeconds: 10, maxBackoffSeconds: 300, maxDoublings: 3)
         #expect((1...8).map { retry.backoffMilliseconds(beforeRepetition: $0) / 1000 } == [10, 20, 40, 80, 160, 240, 300, 300])
-        #expect(ScheduleRetry().backoffMilliseconds(beforeRepetition: 1) == 5000)
-        #expect(ScheduleRetry(minBackoffSeconds: 1, maxDoublings: 0).backoffMilliseconds(beforeRepetition: 3) == 3000)
-        #expect(!ScheduleRetry().goesOn(failures: 1, milliseconds: 0))
-        #expect(ScheduleRetry(count: 2).goesOn(failures: 2, milliseconds: 1 << 40) && !ScheduleRetry(count: 2).goesOn(failures: 3, milliseconds: 0))
-        let both = ScheduleRetry(count: 1, maxSeconds: 60)
+        #expect(BackoffRetry().backoffMilliseconds(beforeRepetition: 1) == 5000)
+        #expect(BackoffRetry(minBackoffSeconds: 1, maxDoublings: 0).backoffMilliseconds(beforeRepetition: 3) == 3000)
+        #expect(!BackoffRetry().goesOn(failures: 1, milliseconds: 0))
+        #expect(BackoffRetry(count: 2).goesOn(failures: 2, milliseconds: 1 << 40) && !BackoffRetry(count: 2).goesOn(failures: 3, milliseconds: 0))
+        let both = BackoffRetry(count: 1, maxSeconds: 60)
         #expect(both.goesOn(failures: 9, milliseconds: 59_999) && both.goesOn(failures: 1, milliseconds: 90_000))
         #expect(!both.goesOn(failures: 2, milliseconds: 60_000))
     }

@@ -46,7 +46,7 @@ final class TestScheduled: ScheduledTarget {
         open.removeFirst().completion(result)
     }
 
-    func retry(of event: OutboxEvent, after progress: DeliveryProgress, now: Int64) -> EventRetry {
+    func retry(of event: OutboxEvent, after progress: inout DeliveryProgress, now: Int64) -> EventRetry {
         declaration.retry(of: event, after: progress, now: now)
     }
 
@@ -160,7 +160,7 @@ final class ScheduleBench {
         try settle()
     }
 
-    func declare(_ name: String, _ schedule: String, _ zone: String = "UTC", retry: ScheduleRetry = ScheduleRetry()) throws -> TestScheduled {
+    func declare(_ name: String, _ schedule: String, _ zone: String = "UTC", retry: BackoffRetry = BackoffRetry()) throws -> TestScheduled {
         try declare([name: ScheduleTrigger(schedule: schedule, timeZone: zone, retry: retry)])
         return try #require(targets[name])
     }

@@ -183,7 +183,7 @@ def test_scripts_are_strict_and_can_be_run():
 
 FUZZ_TARGETS = ['Build', 'Configuration', 'Context', 'Frames', 'HTTP', 'HTTP2', 'Import', 'JSON', 'Logs', 'Outbox', 'RelaxedJSON', 'REST', 'Rules',
                 'Trace', 'Tree', 'Messaging', 'WebSocket', 'Live', 'CBOR', 'Passwords', 'IdentityProviders', 'Users', 'BlockingAnswer', 'Tokens',
-                'Authentication', 'Multipart', 'Schedules']
+                'Authentication', 'Multipart', 'Schedules', 'Tasks']
 
 
 @pytest.mark.parametrize('target', FUZZ_TARGETS)

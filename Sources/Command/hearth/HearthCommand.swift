@@ -36,6 +36,7 @@ let clientCommands: [any ParsableCommand.Type] = [
     Deploy.self, FunctionsList.self, FunctionsVersions.self, FunctionsRollback.self, FunctionsSplit.self, FunctionsDelete.self, FunctionsLog.self,
     FunctionsCall.self, FunctionsShell.self,
     SchedulesList.self, SchedulesRun.self, SchedulesPause.self, SchedulesResume.self,
+    TasksList.self, TasksEnqueue.self, TasksRun.self, TasksPause.self, TasksResume.self, TasksPurge.self, TasksDelete.self,
     DatabaseGet.self, DatabaseSet.self, DatabaseUpdate.self, DatabasePush.self, DatabaseRemove.self, DatabaseImport.self,
     DatabaseExport.self, DatabaseRules.self, DatabaseProfile.self, EventsList.self, EventsShow.self, EventsReplay.self, EventsDelete.self,
     AuthList.self, AuthGet.self, AuthCreate.self, AuthUpdate.self, AuthDelete.self, AuthImport.self, AuthExport.self, AuthInbox.self, AuthKeys.self,

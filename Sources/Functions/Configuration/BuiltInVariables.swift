@@ -47,6 +47,7 @@ struct BuiltInVariables: Sendable {
             environment["FUNCTIONS_EMULATOR"] = "true"
             environment["FIREBASE_DATABASE_EMULATOR_HOST"] = address
             environment["FIREBASE_AUTH_EMULATOR_HOST"] = address
+            environment["CLOUD_TASKS_EMULATOR_HOST"] = address
         }
         return environment
     }

@@ -42,6 +42,8 @@ public struct Configuration: Sendable {
     public var http: OutgoingSettings
     /// The cache of functions.
     public var cache: CacheSettings
+    /// Task queues of functions.
+    public var tasks: TaskQueueSettings
     /// The log on standard error, and the stored log.
     public var logging: LoggingSettings
     /// The builds of products to use.

@@ -43,6 +43,7 @@ struct ConfigurationReader {
             telemetry: telemetry(root["telemetry"]),
             http: outgoing(root["http"]),
             cache: cache(root["cache"]),
+            tasks: taskQueues(root["tasks"]),
             logging: logging(root["logging"]),
             watch: WatchSettings(configuration: root["watch"]["configuration"].choice(WatchSettings.BuildConfiguration.self)),
             warnings: [])

@@ -27,7 +27,7 @@ struct ManifestReader {
     }
 
     private mutating func trigger(_ field: Field, generation: Int) -> Trigger? {
-        let names = ["callableTrigger", "httpsTrigger", "eventTrigger", "blockingTrigger", "scheduleTrigger"]
+        let names = ["callableTrigger", "httpsTrigger", "eventTrigger", "blockingTrigger", "scheduleTrigger", "taskQueueTrigger"]
         let present = names.filter { field[$0].isPresent }
         guard present.count == 1 else {
             let found = present.isEmpty ? "none" : present.joined(separator: " and ")
@@ -39,6 +39,7 @@ struct ManifestReader {
         case "httpsTrigger": return .https
         case "blockingTrigger": return .blocking(blocking(field["blockingTrigger"]))
         case "scheduleTrigger": return .schedule(schedule(field["scheduleTrigger"], generation: generation))
+        case "taskQueueTrigger": return .task(taskQueue(field["taskQueueTrigger"]))
         default: return .event(event(field["eventTrigger"]))
         }
     }
@@ -89,9 +90,11 @@ struct ManifestReader {
     private mutating func warnOfIdleOptions(_ field: Field) {
         var reasons = ["serviceAccount": "on this host", "serviceAccountEmail": "on this host", "vpc": "on this host"]
         if field["callableTrigger"].value == nil {
-            let isScheduled = field["scheduleTrigger"].value != nil
-            let isBlocking = field["blockingTrigger"].value != nil
-            let other = isScheduled ? "scheduled functions" : isBlocking ? "functions that run before sign-ins" : "functions that run on events"
+            let others = [
+                "scheduleTrigger": "scheduled functions", "blockingTrigger": "functions that run before sign-ins",
+                "taskQueueTrigger": "functions with task queues",
+            ]
+            let other = others.first { field[$0.key].value != nil }?.value ?? "functions that run on events"
             let kind = field["httpsTrigger"].value == nil ? other : "plain HTTP functions"
             for name in ["enforceAppCheck", "consumeAppCheckToken", "heartbeatSeconds", "heartbeatStyle"] { reasons[name] = "for \(kind)" }
             if field["httpsTrigger"].value == nil {

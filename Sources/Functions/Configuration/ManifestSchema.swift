@@ -151,6 +151,11 @@ extension Schema {
           "$ref": "#/$defs/scheduleTrigger",
           "examples": [{ "schedule": "every day 03:00", "timeZone": "Europe/Berlin" }]
         },
+        "taskQueueTrigger": {
+          "description": "Called with the tasks of a queue, which has the name of the function.",
+          "$ref": "#/$defs/taskQueueTrigger",
+          "examples": [{ "rateLimits": { "maxDispatchesPerSecond": 5 } }]
+        },
         "region": {
           "description": "Regions of the function.",
           "type": ["array", "null"],
@@ -332,55 +337,7 @@ extension Schema {
         "serviceAccount": { "description": "Ignored.", "type": ["string", "null"], "examples": [null] }
       }
     },
-    "scheduleTrigger": {
-      "description": "The due times of the function.",
-      "type": "object",
-      "required": ["schedule"],
-      "additionalProperties": false,
-      "properties": {
-        "schedule": {
-          "description": "Unix-cron, or the syntax of App Engine.",
-          "type": "string",
-          "minLength": 1,
-          "maxLength": 500,
-          "examples": ["0 9 * * mon-fri"]
-        },
-        "timeZone": {
-          "description": "The time zone. Default: UTC, for the first generation America/Los_Angeles.",
-          "type": ["string", "null"],
-          "minLength": 1,
-          "examples": ["Europe/Berlin"]
-        },
-        "retryConfig": {
-          "description": "How a failed run is repeated.",
-          "type": ["object", "null"],
-          "additionalProperties": false,
-          "properties": {
-            "retryCount": {
-              "description": "The most repetitions.", "type": ["integer", "null"], "minimum": 0, "maximum": 5, "default": 0, "examples": [3]
-            },
-            "maxRetrySeconds": {
-              "description": "How long a run is repeated, even beyond `retryCount`; 0 for as long as `retryCount` lasts.",
-              "type": ["number", "null"], "minimum": 0, "maximum": 2592000, "default": 0, "examples": [600]
-            },
-            "minBackoffSeconds": {
-              "description": "The time before the first repetition.",
-              "type": ["number", "null"], "minimum": 0, "maximum": 86400, "default": 5, "examples": [10]
-            },
-            "maxBackoffSeconds": {
-              "description": "The longest time before a repetition.",
-              "type": ["number", "null"], "minimum": 0, "maximum": 86400, "default": 3600, "examples": [300]
-            },
-            "maxDoublings": {
-              "description": "How often the time doubles before it grows by equal steps.",
-              "type": ["integer", "null"], "minimum": 0, "maximum": 16, "default": 5, "examples": [3]
-            }
-          },
-          "default": {},
-          "examples": [{ "retryCount": 3, "maxDoublings": 3 }]
-        }
-      }
-    },
+\#(runTriggers)
     "indirect": {
       "description": "A parameter expression, or null for the host's default.",
       "type": ["string", "null"],

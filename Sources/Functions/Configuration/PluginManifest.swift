@@ -69,12 +69,14 @@ public enum Trigger: Sendable, Equatable {
     case blocking(BlockingTrigger)
     /// A due time.
     case schedule(ScheduleTrigger)
+    /// A task of the function's queue.
+    case task(TaskQueueTrigger)
 
     /// Whether clients call the function with requests.
     public var isForRequests: Bool {
         switch self {
         case .callable, .https: true
-        case .event, .blocking, .schedule: false
+        case .event, .blocking, .schedule, .task: false
         }
     }
 
@@ -84,7 +86,7 @@ public enum Trigger: Sendable, Equatable {
         if generation == 1 { return 540 }
         return switch self {
         case .event: 540
-        case .schedule: 1800
+        case .schedule, .task: 1800
         case .callable, .https, .blocking: 3600
         }
     }
@@ -97,6 +99,7 @@ public enum Trigger: Sendable, Equatable {
         case .event: "event"
         case .blocking: "blocking"
         case .schedule: "scheduled"
+        case .task: "task queue"
         }
     }
 }

@@ -5,10 +5,10 @@ public struct ScheduleTrigger: Sendable, Equatable {
     /// Such as `Europe/Berlin`.
     public var timeZone: String
     /// How a failed run is repeated.
-    public var retry: ScheduleRetry
+    public var retry: BackoffRetry
 
     /// A schedule with its retries.
-    public init(schedule: String, timeZone: String, retry: ScheduleRetry = ScheduleRetry()) {
+    public init(schedule: String, timeZone: String, retry: BackoffRetry = BackoffRetry()) {
         self.schedule = schedule
         self.timeZone = timeZone
         self.retry = retry
@@ -23,31 +23,6 @@ public struct ScheduleTrigger: Sendable, Equatable {
     /// The form in which the deployed state keeps a trigger.
     public var stored: EventTrigger {
         EventTrigger(eventType: Self.eventType, filters: ["schedule": schedule, "timeZone": timeZone], pathPatterns: [:], retry: false)
-    }
-}
-
-/// The retries of a failed run, with the meaning and the defaults of Cloud Scheduler.
-public struct ScheduleRetry: Sendable, Equatable {
-    /// The most repetitions, 0 to 5.
-    public var count: Int
-    /// How long runs are repeated, from the first one on, even beyond ``count``; 0 for as long as ``count`` lasts.
-    public var maxSeconds: Double
-    /// The time before the first repetition.
-    public var minBackoffSeconds: Double
-    /// The longest time before a repetition.
-    public var maxBackoffSeconds: Double
-    /// How often the time doubles before it grows by equal steps.
-    public var maxDoublings: Int
-
-    /// The defaults: no repetitions.
-    public init(
-        count: Int = 0, maxSeconds: Double = 0, minBackoffSeconds: Double = 5, maxBackoffSeconds: Double = 3600, maxDoublings: Int = 5
-    ) {
-        self.count = count
-        self.maxSeconds = maxSeconds
-        self.minBackoffSeconds = minBackoffSeconds
-        self.maxBackoffSeconds = maxBackoffSeconds
-        self.maxDoublings = maxDoublings
     }
 }
 
@@ -78,19 +53,7 @@ extension ConfigurationReader {
 
 extension ManifestReader {
     mutating func schedule(_ field: Field, generation: Int) -> ScheduleTrigger {
-        let retries = field["retryConfig"]
-        let standard = ScheduleRetry()
-        let retry = ScheduleRetry(
-            count: retries["retryCount"].intIfPresent ?? standard.count,
-            maxSeconds: retries["maxRetrySeconds"].doubleIfPresent ?? standard.maxSeconds,
-            minBackoffSeconds: retries["minBackoffSeconds"].doubleIfPresent ?? standard.minBackoffSeconds,
-            maxBackoffSeconds: retries["maxBackoffSeconds"].doubleIfPresent ?? standard.maxBackoffSeconds,
-            maxDoublings: retries["maxDoublings"].intIfPresent ?? standard.maxDoublings)
-        if retry.minBackoffSeconds > retry.maxBackoffSeconds {
-            fail(
-                retries,
-                "minBackoffSeconds is \(retry.minBackoffSeconds.plain), which is more than maxBackoffSeconds, \(retry.maxBackoffSeconds.plain)")
-        }
+        let retry = retries(field["retryConfig"], count: "retryCount", BackoffRetry())
         return ScheduleTrigger(
             schedule: field["schedule"].stringIfPresent ?? "",
             timeZone: field["timeZone"].stringIfPresent ?? ScheduleTrigger.standardTimeZone(generation: generation), retry: retry)

@@ -1,3 +1,4 @@
+import AdminProtocol
 import FunctionDispatch
 import HearthBytes
 import HearthJSON
@@ -31,17 +32,14 @@ struct EventContext {
             writeUser(to: &buffer)
         } else if event.kind == .scheduled {
             writeSchedule(to: &buffer)
+        } else if event.kind == .task {
+            writeTask(to: &buffer)
         } else {
             writePlace(to: &buffer)
         }
-        buffer.append(",\"params\":{")
-        for (index, parameter) in event.params.enumerated() {
-            if index > 0 { buffer.append(UInt8(ascii: ",")) }
-            buffer.append(jsonString: parameter.name)
-            buffer.append(UInt8(ascii: ":"))
-            buffer.append(jsonString: parameter.value)
-        }
-        buffer.append("},\"authType\":")
+        // The parameters of a task are its header fields.
+        write(event.kind == .task ? [] : event.params, as: ",\"params\":{", to: &buffer)
+        buffer.append(",\"authType\":")
         buffer.append(jsonString: event.origin.kind.text)
         if let id = event.origin.id {
             buffer.append(",\"authId\":")
@@ -55,6 +53,18 @@ struct EventContext {
         if let trace { buffer.append(trace) }
         buffer.append("}")
     }
+
+    private func write(_ parameters: [EventParameter], as name: StaticString, to buffer: inout ByteBuffer) {
+        buffer.append(name)
+        for (index, parameter) in parameters.enumerated() {
+            if index > 0 { buffer.append(UInt8(ascii: ",")) }
+            buffer.append(jsonString: parameter.name)
+            buffer.append(UInt8(ascii: ":"))
+            buffer.append(jsonString: parameter.value)
+        }
+        buffer.append("}")
+    }
+
     private func write(_ name: StaticString, _ text: String, to buffer: inout ByteBuffer) {
         buffer.append(name)
         buffer.append(jsonString: text)
@@ -80,6 +90,35 @@ struct EventContext {
         write(",\"jobName\":", job, to: &buffer)
         write(",\"scheduleTime\":", time, to: &buffer)
         write(",\"location\":", region, to: &buffer)
+    }
+
+    /// The queue of a task, and the attempts so far.
+    private func writeTask(to buffer: inout ByteBuffer) {
+        let time = WallClock(unixMilliseconds: event.time).rfc3339
+        let progress = event.progress
+        write(
+            ",\"source\":", "//cloudtasks.googleapis.com/projects/\(project)/locations/\(region)/queues/\(event.function)", to: &buffer)
+        write(",\"time\":", time, to: &buffer)
+        write(",\"queueName\":", event.function, to: &buffer)
+        write(",\"scheduledTime\":", time, to: &buffer)
+        write(",\"location\":", region, to: &buffer)
+        buffer.append(",\"retryCount\":")
+        buffer.append(decimal: progress.attempts + progress.interruptions)
+        // An attempt whose worker has ended got no response.
+        buffer.append(",\"executionCount\":")
+        buffer.append(decimal: progress.attempts)
+        if let error = progress.lastError {
+            buffer.append(",\"previousResponse\":")
+            buffer.append(decimal: Self.status(ofError: error))
+            write(",\"retryReason\":", error, to: &buffer)
+        }
+        write(event.params.filter { !$0.name.hasPrefix(":") }, as: ",\"headers\":{", to: &buffer)
+    }
+
+    /// The HTTP status that Firebase would have got for an attempt with this error.
+    private static func status(ofError error: String) -> Int {
+        guard let colon = error.firstIndex(of: ":"), let code = FunctionErrorCode(name: String(error[..<colon])) else { return 500 }
+        return code.httpStatus
     }
 
     /// The project and the id of a user.

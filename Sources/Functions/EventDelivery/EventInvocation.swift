@@ -10,13 +10,19 @@ import WorkerProtocol
 package final class EventInvocation: HostInvocation {
     private let event: OutboxEvent
     private let project: String
+    private let limitMilliseconds: UInt64
     private var completion: ((AttemptResult) -> Void)?
 
     /// - Parameters:
     ///   - project: the id of the project, for events of users.
+    ///   - limitMilliseconds: how long the function may take, if that is less than it may take in any case.
     ///   - completion: called once.
-    package init(function: RegisteredFunction, event: OutboxEvent, project: String, completion: @escaping (AttemptResult) -> Void) {
+    package init(
+        function: RegisteredFunction, event: OutboxEvent, project: String, limitMilliseconds: UInt64 = .max,
+        completion: @escaping (AttemptResult) -> Void
+    ) {
         self.event = event
+        self.limitMilliseconds = limitMilliseconds
         self.project = project
         self.completion = completion
         super.init(function: function)
@@ -27,7 +33,7 @@ package final class EventInvocation: HostInvocation {
 
     package func begin() {
         trace = function.pool.dispatcher.traces.next(after: event.trace)
-        deadlineMilliseconds = function.pool.loop.nowMilliseconds + function.timeoutMilliseconds
+        deadlineMilliseconds = function.pool.loop.nowMilliseconds + min(function.timeoutMilliseconds, limitMilliseconds)
         let payload = event.payload
         start(payload: payload.span)
     }

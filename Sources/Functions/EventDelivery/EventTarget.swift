@@ -12,8 +12,10 @@ package protocol EventTarget: AnyObject {
     func attempt(_ event: OutboxEvent, completion: @escaping (AttemptResult) -> Void)
     /// The treatment of an event after a failed attempt, which `progress` includes.
     ///
-    /// - Parameter now: in milliseconds since 1970.
-    func retry(of event: OutboxEvent, after progress: DeliveryProgress, now: Int64) -> EventRetry
+    /// - Parameters:
+    ///   - progress: what is stored of the attempts. May be changed.
+    ///   - now: in milliseconds since 1970.
+    func retry(of event: OutboxEvent, after progress: inout DeliveryProgress, now: Int64) -> EventRetry
     /// The longest time between two attempts, in milliseconds; nil for that of the settings.
     var retryMilliseconds: Int64? { get }
     /// Work for the moment at which it is durable that the event is settled; nil for none.
@@ -23,7 +25,7 @@ package protocol EventTarget: AnyObject {
 }
 
 extension EventTarget {
-    package func retry(of event: OutboxEvent, after progress: DeliveryProgress, now: Int64) -> EventRetry { .standard }
+    package func retry(of event: OutboxEvent, after progress: inout DeliveryProgress, now: Int64) -> EventRetry { .standard }
     package var retryMilliseconds: Int64? { nil }
     package func afterSettling(_ event: OutboxEvent, error: String?) -> (() -> Void)? { nil }
 }
@@ -34,6 +36,8 @@ package enum EventRetry: Sendable, Equatable {
     case standard
     /// Another attempt after this time.
     case after(milliseconds: Int64)
+    /// Another attempt after this time. Until then, the keeper of the outbox has the event, and nothing of it is in memory.
+    case later(milliseconds: Int64)
     /// No other attempt.
     case giveUp(DeadLetter.Reason)
 }

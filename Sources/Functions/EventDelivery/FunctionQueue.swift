@@ -153,6 +153,25 @@ final class FunctionQueue {
         goOn(lane)
     }
 
+    /// Forgets the events of a lane, or of all, which are no longer in the outbox. An attempt that runs may end.
+    func withdraw(at path: Path?) {
+        if let path {
+            if let lane = lanes[path] { withdraw(lane) }
+        } else {
+            for lane in lanes.values { withdraw(lane) }
+        }
+    }
+
+    private func withdraw(_ lane: EventLane) {
+        // The read of a lane that is being fetched finds nothing.
+        guard lane.state != .fetching else { return }
+        let kept = lane.state == .running ? lane.loaded.popFirst() : nil
+        for event in lane.loaded { didUnload(event) }
+        heldCount -= lane.held.count
+        lane.loaded = Deque(kept.map { [$0] } ?? [])
+        lane.held = []
+    }
+
     // MARK: Waiting
 
     /// Delays a lane's next event. Its events leave the window until then.

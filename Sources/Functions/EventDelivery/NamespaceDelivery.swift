@@ -6,6 +6,7 @@ import Logging
 import Logs
 import RealtimeDatabase
 import Store
+import Tree
 
 /// Delivers the events of one namespace, with a queue for each function that has events. Belongs to the home loop.
 final class NamespaceDelivery {
@@ -75,6 +76,14 @@ final class NamespaceDelivery {
     func stop() {
         for queue in queues.values { queue.stop() }
         timers = [:]
+    }
+
+    /// Forgets events of a function that are no longer in the outbox. Their attempts that run may end.
+    ///
+    /// - Parameter path: that of the events; nil for all events so far.
+    func withdraw(_ function: String, at path: Path?) {
+        queues[function]?.withdraw(at: path)
+        queues[function]?.run()
     }
 
     // MARK: Reading
@@ -184,8 +193,9 @@ final class NamespaceDelivery {
             var progress = event.progress
             progress.attempts += 1
             progress.lastError = error
-            switch target.retry(of: event, after: progress, now: WallClock.now().unixMilliseconds) {
+            switch target.retry(of: event, after: &progress, now: WallClock.now().unixMilliseconds) {
             case .after(let milliseconds): postpone(lane, queue, event, progress, milliseconds)
+            case .later(let milliseconds): setAside(lane, queue, event, progress, milliseconds)
             case .giveUp(let reason): giveUp(lane, queue, reason, progress, target)
             case .standard:
                 guard target.isRetried else { return giveUp(lane, queue, .failed, progress, target) }
@@ -216,12 +226,21 @@ final class NamespaceDelivery {
     }
 
     private func postpone(_ lane: EventLane, _ queue: FunctionQueue, _ event: OutboxEvent, _ progress: DeliveryProgress, _ delay: Int64) {
+        settlements.add(.postponed(event.key, noteRetry(event, progress, delay)))
+        queue.wait(lane, milliseconds: UInt64(max(1, delay)))
+    }
+
+    private func setAside(_ lane: EventLane, _ queue: FunctionQueue, _ event: OutboxEvent, _ progress: DeliveryProgress, _ delay: Int64) {
+        settlements.add(.setAside(event.key, noteRetry(event, progress, delay)))
+        queue.removeNext(lane)
+    }
+
+    private func noteRetry(_ event: OutboxEvent, _ progress: DeliveryProgress, _ delay: Int64) -> DeliveryProgress {
         var progress = progress
         progress.notBefore = WallClock.now().unixMilliseconds + delay
         log.warning("the function failed; the event will be delivered again", metadata: metadata(event, progress, delay: delay))
         delivery.figures.retries += 1
-        settlements.add(.postponed(event.key, progress))
-        queue.wait(lane, milliseconds: UInt64(max(1, delay)))
+        return progress
     }
 
     /// Moves the events in memory to the dead letters, because their function does not exist.

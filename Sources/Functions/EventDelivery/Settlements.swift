@@ -9,6 +9,8 @@ enum Settlement: Sendable {
     case done(EventKey)
     /// The event is tried again later.
     case postponed(EventKey, DeliveryProgress)
+    /// The event is set aside until its next attempt.
+    case setAside(EventKey, DeliveryProgress)
     /// The event is moved to the dead letters.
     case buried(EventKey, DeliveryProgress, DeadLetter.Reason, time: Int64)
 }
@@ -119,6 +121,7 @@ extension Outbox {
         switch settlement {
         case .done(let key): try acknowledge(key)
         case .postponed(let key, let progress): try postpone(key, progress)
+        case .setAside(let key, let progress): try setAside(key, progress)
         case .buried(let key, let progress, let reason, let time):
             return try bury(key, progress, reason: reason, now: time, limits: limits)
         }

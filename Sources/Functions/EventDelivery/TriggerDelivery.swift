@@ -1,6 +1,7 @@
 import EventLoop
 import Logging
 import RealtimeDatabase
+import Tree
 
 /// Delivers the events of all databases to functions, each event at least once.
 ///
@@ -58,6 +59,11 @@ package final class TriggerDelivery {
         namespaces[announcement.namespace] = namespace
         namespace.receive(announcement)
     }
+
+    /// Forgets events that their owner has deleted from the outbox. Their attempts that run may end.
+    ///
+    /// - Parameter path: that of the events; nil for all events of the function so far.
+    package func withdraw(_ function: String, of namespace: String, at path: Path?) { namespaces[namespace]?.withdraw(function, at: path) }
 
     /// Releases a namespace without events.
     func forget(_ namespace: NamespaceDelivery) {

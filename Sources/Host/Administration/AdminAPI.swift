@@ -25,6 +25,7 @@ package final class AdminAPI {
     private let adminToken: [UInt8]
     private let functions: FunctionAdministration.Reference
     private let schedules: ScheduleAdministration
+    private let tasks: TaskAdministration
     private let builds: BuildLedger
     private let rulesPath: @Sendable () -> String?
 
@@ -34,7 +35,7 @@ package final class AdminAPI {
     package init(
         loop: EventLoop, project: String, developmentAccess: DevelopmentAccess?, adminToken: [UInt8], database: RealtimeDatabase,
         userEvents: any OutboxAccess, rulesPath: @escaping @Sendable () -> String?, functions: FunctionAdministration.Reference,
-        schedules: ScheduleAdministration, builds: BuildLedger, logs: LogStore, log: Logger
+        schedules: ScheduleAdministration, tasks: TaskAdministration, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.userEvents = userEvents
         self.log = log
@@ -42,6 +43,7 @@ package final class AdminAPI {
         self.rulesPath = rulesPath
         self.functions = functions
         self.schedules = schedules
+        self.tasks = tasks
         self.loop = loop
         self.project = project
         isDevelopment = developmentAccess != nil
@@ -122,6 +124,7 @@ package final class AdminAPI {
         case nil: return try host(call).json
         case "databases": return try await databases(call)
         case "users": return try await users(call)
+        case "tasks": return try await tasks.answer(call, on: loop)
         case "schedules": return try await schedules.answer(call, on: loop)
         case "functions", "artifacts", "deployments": return try await functions.answer(call)
         case "builds" where call.segments.count == 1:

@@ -7,7 +7,8 @@ import Logs
 import RealtimeDatabase
 import Tree
 
-/// `functions/NAME:invoke`: runs an event function or a scheduled one once with a synthetic event, which is neither stored nor retried.
+/// `functions/NAME:invoke`: runs a function of events, of a schedule or of a task queue once with a synthetic event, which is neither stored nor
+/// retried.
 struct EventByHand {
     private let function: RegisteredFunction
     private let event: OutboxEvent
@@ -21,6 +22,11 @@ struct EventByHand {
         if case .schedule = function.trigger {
             (self.function, self.project) = (function, project)
             event = try Self.run(of: function, given)
+            return
+        }
+        if case .task = function.trigger {
+            (self.function, self.project) = (function, project)
+            event = try Self.task(of: function, given)
             return
         }
         guard case .event(let trigger) = function.trigger else {
@@ -51,6 +57,14 @@ struct EventByHand {
         OutboxEvent(
             byHand: "by-hand-\(UInt64.random(in: .min ... .max))", namespace: Outbox.schedules, function: function.name, kind: .scheduled,
             path: Path([function.name]), params: [], payload: Array("{}".utf8), time: WallClock.now().unixMilliseconds,
+            origin: try origin(given))
+    }
+
+    /// A task that is in no queue, with the value after as its data.
+    private static func task(of function: RegisteredFunction, _ given: SyntheticEvent) throws(AdminError) -> OutboxEvent {
+        OutboxEvent(
+            byHand: "by-hand-\(UInt64.random(in: .min ... .max))", namespace: Outbox.tasks, function: function.name, kind: .task,
+            path: Path([function.name]), params: [], payload: given.after.serialized(), time: WallClock.now().unixMilliseconds,
             origin: try origin(given))
     }
 

@@ -159,6 +159,7 @@ package final class FunctionAdministration {
         case .https: entry.trigger = "https"
         case .blocking(let blocking): entry.trigger = blocking.eventType
         case .schedule: entry.trigger = "scheduled"
+        case .task: entry.trigger = "task queue"
         case .event(let event):
             entry.trigger = event.eventType
             entry.ref = event.pathPatterns["ref"] ?? event.filters["ref"] ?? event.filters["resource"]

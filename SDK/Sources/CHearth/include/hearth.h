@@ -121,7 +121,9 @@ typedef struct hearth_invocation {
      *                               the event is delivered again; docs/triggers.md. Of an event of a user, "instance" and "ref"
      *                               are absent; docs/user-functions.md. Of a blocking function: {"id", "type", "time", "resource",
      *                               "authType", "tenantId"?, "ipAddress"?, "userAgent"?, "locale"?, "additionalUserInfo",
-     *                               "credential"?, "secondFactor"?, "emailType"?, "smsType"?}
+     *                               "credential"?, "secondFactor"?, "emailType"?, "smsType"?}. Of a task: {"id", "type", "source",
+     *                               "time", "queueName", "scheduledTime", "location", "retryCount", "executionCount",
+     *                               "previousResponse"?, "retryReason"?, "headers": {}, ...}; docs/tasks.md
      */
     hearth_bytes context;
     /*
@@ -130,6 +132,7 @@ typedef struct hearth_invocation {
      * A plain HTTP function: the body's bytes, decompressed.
      * An event of the database: {"before": any, "after": any}, null where there is nothing; or {"truncated": true} where the
      * values are larger than an event may be.
+     * A task: its data.
      * An event of a user: {"uid": "...", "email": "...", ...}, the user's record, without a hash of the password.
      * A blocking function: the same record, or null for messages. It answers null, or an object with "displayName", "photoURL",
      * "disabled", "emailVerified", "customClaims", "sessionClaims" and "recaptchaActionOverride" as they apply; or an error, which
@@ -160,7 +163,8 @@ typedef struct hearth_answer {
     hearth_bytes body;
 } hearth_answer;
 
-/* A call of a service that the host offers: "database", "messaging", "auth", "http", "cache". docs/services.md describes their methods and payloads. */
+/* A call of a service that the host offers: "database", "messaging", "auth", "http", "cache", "tasks".
+ * docs/services.md describes their methods and payloads. */
 typedef struct hearth_service_call {
     hearth_bytes service; /* "database" */
     hearth_bytes method;  /* "set" */

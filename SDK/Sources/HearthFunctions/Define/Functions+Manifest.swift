@@ -44,6 +44,8 @@ extension FunctionDefinition {
             endpoint["eventTrigger"] = trigger.manifest
         case .schedule(let trigger):
             endpoint["scheduleTrigger"] = trigger.manifest
+        case .taskQueue(let trigger):
+            endpoint["taskQueueTrigger"] = trigger.manifest
         }
         return endpoint
     }

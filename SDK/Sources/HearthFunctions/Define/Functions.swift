@@ -99,6 +99,7 @@ public struct FunctionDefinition: Sendable {
         case user(AuthTrigger)
         case blocking(BlockingDefinition)
         case schedule(ScheduleDefinition)
+        case taskQueue(TaskQueueDefinition)
     }
 
     /// The name for clients: group and name joined by a dash.

@@ -124,7 +124,7 @@ public struct Options: Sendable {
         switch trigger {
         case .callable: limited.invoker = nil
         case .http: limited.removeCallOptions()
-        case .database, .user, .blocking, .schedule:
+        case .database, .user, .blocking, .schedule, .taskQueue:
             limited.removeCallOptions()
             (limited.invoker, limited.cors, limited.ingressSettings) = (nil, nil, nil)
         }

@@ -39,6 +39,13 @@ extension FunctionDefinition {
                 found.append("timeoutSeconds is \(timeout), but a scheduled function has at most \(ScheduleDefinition.timeoutSecondsMax)")
             }
         }
+        if case .taskQueue(let trigger) = trigger {
+            found += trigger.problems
+            if let timeout = options.timeoutSeconds, timeout > TaskQueueDefinition.timeoutSecondsMax {
+                found.append(
+                    "timeoutSeconds is \(timeout), but a function with a task queue has at most \(TaskQueueDefinition.timeoutSecondsMax)")
+            }
+        }
         if isEvent, let timeout = options.timeoutSeconds, timeout > 540 {
             found.append("timeoutSeconds is \(timeout), but a function that runs on events has at most 540")
         }
@@ -52,7 +59,7 @@ extension FunctionDefinition {
     private var isEvent: Bool {
         switch trigger {
         case .database, .user: true
-        case .callable, .http, .blocking, .schedule: false
+        case .callable, .http, .blocking, .schedule, .taskQueue: false
         }
     }
 

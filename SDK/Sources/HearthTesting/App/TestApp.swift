@@ -189,6 +189,18 @@ public struct TestApp: Sendable {
         if let failure = try await backend.runSchedule(name) { throw TestFailure("\(name) failed: \(failure)") }
     }
 
+    // MARK: Tasks
+
+    /// Runs a function with a task queue once, with a task that is in no queue. A failed task is not repeated.
+    ///
+    ///     try await app.runTask("sendMail", ["to": "ada@example.com", "text": "Hello"])
+    ///
+    /// - Throws: `TestFailure` if the function fails, with its error, or if there is none of this name.
+    public func runTask(_ name: String, _ data: JSONValue) async throws {
+        guard endpoints[name]?["taskQueueTrigger"] != nil else { throw TestFailure("There is no task queue \(name).") }
+        if let failure = try await backend.runTask(name, data) { throw TestFailure("\(name) failed: \(failure)") }
+    }
+
     // MARK: Messages
 
     /// Registers a device with the messaging service.
@@ -225,7 +237,11 @@ public struct InMemoryServices: Sendable {
     /// The requests that functions have sent with `http`, oldest first.
     public func sentRequests() async -> [HTTPRequest] { await host.run { $0.requests } }
 
-    /// Answers the calls of a service in its place: `database`, `messaging`, `auth`, or one of your own.
+    /// The tasks that functions have enqueued, each with `queue`, `id`, `data` and the options that were given. In memory, tasks do not run by
+    /// themselves: see ``TestApp/runTask(_:_:)``.
+    public func enqueuedTasks() async -> [JSONValue] { await host.run { $0.tasks.enqueued.map { .object($0) } } }
+
+    /// Answers the calls of a service in its place: `database`, `messaging`, `auth`, `tasks`, or one of your own.
     ///
     ///     await app.memory?.stub("messaging") { method, payload in
     ///         throw HttpsError(.unavailable, "The service is down.")

@@ -91,6 +91,21 @@ struct InMemoryBackend: TestBackend {
         return "\(error.code.rawValue): \(error.message)"
     }
 
+    func runTask(_ name: String, _ data: JSONValue) async throws -> String? {
+        let region = await host.run { $0.endpoints[name]?["region"]?[0]?.string ?? "us-central1" }
+        let time = JSONValue.string(TestTime.now)
+        let event: JSONObject = [
+            "id": "test-task", "type": "google.cloud.tasks.task.v2.dispatched",
+            "source": .string("//cloudtasks.googleapis.com/projects/\(host.project)/locations/\(region)/queues/\(name)"), "time": time,
+            "queueName": .string(name), "scheduledTime": time, "location": .string(region), "retryCount": 0, "executionCount": 0, "headers": [:],
+            "params": [:], "authType": "unknown", "attempt": 1, "chainDepth": 0,
+        ]
+        let outcome = await start(name, ["event": .object(event)], data.serialized())
+        guard outcome.kind == HEARTH_ERROR else { return nil }
+        let error = HttpsError(parsing: try JSONValue(parsing: outcome.body))
+        return "\(error.code.rawValue): \(error.message)"
+    }
+
     /// Calls a blocking function.
     func ask(_ function: String, _ context: JSONValue, _ payload: JSONValue) async throws -> JSONValue {
         let outcome = await start(function, context, payload.serialized())

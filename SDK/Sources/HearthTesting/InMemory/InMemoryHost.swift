@@ -32,6 +32,7 @@ final class InMemoryHost: @unchecked Sendable {
     var messaging: MemoryMessaging
     var users: MemoryUsers
     var cache = MemoryCache()
+    var tasks = MemoryTasks()
     var events = EventQueue()
     var observers = MemoryObservers()
     /// Answers the requests of functions to other servers.
@@ -175,6 +176,7 @@ final class InMemoryHost: @unchecked Sendable {
         case "auth": completion(users.call(method, payload))
         case "cache": completion(cache.call(method, payload))
         case "http": completion(request(method, payload))
+        case "tasks": completion(tasks.call(method, payload) { endpoints[$0]?["taskQueueTrigger"] != nil })
         default:
             let error: JSONValue = ["code": "unimplemented", "message": .string("There is no service \"\(service)\".")]
             completion(ServiceOutcome(isOK: false, body: error.serialized()))

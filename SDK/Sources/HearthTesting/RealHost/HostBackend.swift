@@ -84,6 +84,8 @@ struct HostBackend: TestBackend {
 
     func runSchedule(_ name: String) async throws -> String? { try await invoke(name, [:]) }
 
+    func runTask(_ name: String, _ data: JSONValue) async throws -> String? { try await invoke(name, ["after": data]) }
+
     /// Runs a function once for a made-up event, and returns the text of its error.
     private func invoke(_ function: String, _ body: JSONValue) async throws -> String? {
         let answer = try await administer(

@@ -97,6 +97,8 @@ protocol TestBackend: Sendable {
     func deliver(_ event: TestUserEvent, to function: String) async throws -> String?
     /// Runs a scheduled function, which exists, and returns the text of its error.
     func runSchedule(_ name: String) async throws -> String?
+    /// Runs a function with a task queue, which exists, and returns the text of its error.
+    func runTask(_ name: String, _ data: JSONValue) async throws -> String?
     func waitForEvents() async throws
     /// The number of attempts to deliver events to functions.
     func eventDeliveries() async throws -> Int

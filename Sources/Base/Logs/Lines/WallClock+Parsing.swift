@@ -4,7 +4,7 @@ extension WallClock {
     /// Parses a time of RFC 3339, such as `2026-01-31T12:00:00Z` or `2026-01-31T13:00:00.25+01:00`.
     ///
     /// - Returns: microseconds since 1970; nil for anything else.
-    static func microseconds(rfc3339 text: String) -> Int64? {
+    package static func microseconds(rfc3339 text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == 0x74, bytes[13] == 0x3A, bytes[16] == 0x3A,
             let year = number(bytes[0..<4]), let month = number(bytes[5..<7]), let day = number(bytes[8..<10]),

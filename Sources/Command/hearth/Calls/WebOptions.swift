@@ -116,7 +116,9 @@ struct EventOptions: ParsableArguments {
             throw ClientFailure(.invalidInput, "give either the data, or --before and --after")
         }
         if trigger == "scheduled" { throw ClientFailure(.invalidInput, "\(name) runs at due times, without data") }
-        if trigger.hasSuffix("deleted") || trigger.hasSuffix("delete") {
+        if trigger == "task queue" {
+            event.after = data
+        } else if trigger.hasSuffix("deleted") || trigger.hasSuffix("delete") {
             event.before = data
         } else if trigger.hasSuffix("created") || trigger.hasSuffix("create") || trigger.hasSuffix("written") || trigger.hasSuffix("write") {
             event.after = data

@@ -31,6 +31,7 @@ struct EventsClient {
 
     private var place: String {
         if source.schedules { return "schedules/dead-letters" }
+        if source.tasks { return "tasks/dead-letters" }
         return source.users ? "users/dead-letters" : "databases/\(PercentCoding.encoded(source.database.name))/dead-letters"
     }
 }
@@ -43,11 +44,15 @@ struct EventSource: ParsableArguments {
     @Flag(help: "Runs of schedules.")
     var schedules = false
 
+    @Flag(help: "Tasks of queues.")
+    var tasks = false
+
     @OptionGroup var database: DatabaseOptions
 
     func validate() throws {
         if users, database.instance != nil { throw ValidationError("--users and --instance exclude each other") }
         if schedules, users || database.instance != nil { throw ValidationError("--schedules excludes --users and --instance") }
+        if tasks, users || schedules || database.instance != nil { throw ValidationError("--tasks excludes --users, --schedules and --instance") }
     }
 }
 

@@ -9,7 +9,8 @@ struct Exec: ParsableCommand {
         commandName: "exec", abstract: "Starts a host on a free port, runs a command against it, and ends it again.",
         discussion: """
             The command finds the host in FIREBASE_DATABASE_EMULATOR_HOST, FIREBASE_AUTH_EMULATOR_HOST, FUNCTIONS_EMULATOR_HOST, \
-            HEARTH_URL, HEARTH_TOKEN, GCLOUD_PROJECT and GOOGLE_CLOUD_PROJECT. Its exit status becomes that of exec: 128 and the \
+            CLOUD_TASKS_EMULATOR_HOST, HEARTH_URL, HEARTH_TOKEN, GCLOUD_PROJECT and GOOGLE_CLOUD_PROJECT. Its exit status becomes that \
+            of exec: 128 and the \
             signal's number after a signal, 127 if there is no such command.
 
             The host's data is in a new folder that is removed afterwards, unless --data-dir names one. Processes that the command \

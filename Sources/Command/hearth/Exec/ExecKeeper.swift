@@ -139,7 +139,8 @@ struct ExecKeeper {
         let token = (try? WholeFile.readText("\(dataDirectory)/admin-token", sizeBytesMax: 1024))?.filter { !$0.isWhitespace } ?? ""
         let own = [
             "FIREBASE_DATABASE_EMULATOR_HOST": announcement.address, "FIREBASE_AUTH_EMULATOR_HOST": announcement.address,
-            "FUNCTIONS_EMULATOR_HOST": announcement.address, "HEARTH_URL": announcement.url, "HEARTH_TOKEN": token,
+            "FUNCTIONS_EMULATOR_HOST": announcement.address, "CLOUD_TASKS_EMULATOR_HOST": announcement.address,
+            "HEARTH_URL": announcement.url, "HEARTH_TOKEN": token,
             "GCLOUD_PROJECT": announcement.project, "GOOGLE_CLOUD_PROJECT": announcement.project,
         ]
         var inherited: [String] = []

@@ -72,6 +72,7 @@ final class ShellSession {
         switch function.trigger {
         case "callable": return "\(name)({...}, {auth: {uid: 'ada'}})"
         case "scheduled": return "\(name)()"
+        case "task queue": return "\(name)(data)"
         case "https": return "\(name).get('/path'), \(name).post('/path', {body: {...}})"
         case let type where type.hasSuffix("created") || type.hasSuffix("create") || type.hasSuffix("deleted") || type.hasSuffix("delete"):
             return "\(name)(data, {params: {...}})"

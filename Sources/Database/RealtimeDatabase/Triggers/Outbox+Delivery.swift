@@ -71,9 +71,42 @@ extension Outbox {
 
     /// Deletes an event that the function has handled.
     public func acknowledge(_ key: EventKey) throws(StoreError) {
+        try tellKeeper(key)
         guard try store.delete(key.bytes, in: .outbox) else { return }
         hasChanges = true
         counts.waiting -= 1
+    }
+
+    private func tellKeeper(_ key: EventKey) throws(StoreError) {
+        guard let keeper, let size = try store.get(key.bytes, in: .outbox, { $0.count }) else { return }
+        try keeper.willRemove(key, size: size)
+    }
+
+    /// Passes an event to the keeper until its next attempt, which ``DeliveryProgress/notBefore`` of `progress` tells. It leaves the outbox.
+    public func setAside(_ key: EventKey, _ progress: DeliveryProgress) throws(StoreError) {
+        guard let keeper, var event = try event(key) else { return }
+        event.progress = progress
+        try keeper.keep(event)
+        try store.delete(key.bytes, in: .outbox)
+        hasChanges = true
+        counts.waiting -= 1
+    }
+
+    /// Deletes all events of a function.
+    ///
+    /// - Returns: their number.
+    @discardableResult
+    public func removeAll(of function: String) throws(StoreError) -> Int {
+        var count = 0
+        let (lower, upper) = (EventKey.prefix(function), Array(function.utf8) + [1])
+        try store.scan(.outbox, from: lower, to: upper, reversed: false) { _, _ in
+            count += 1
+            return .next
+        }
+        try store.deleteRange(lower, upper, in: .outbox, limit: nil)
+        hasChanges = true
+        counts.waiting -= count
+        return count
     }
 
     /// Stores the progress of an event's delivery.
@@ -94,6 +127,7 @@ extension Outbox {
         guard var event = try event(key) else { return 0 }
         event.progress = progress
         let row = DeadLetter(event: event, reason: reason, time: now).row()
+        try tellKeeper(key)
         // The dead letter gets a new sequence, because dead letters are sorted by the time when they were given up.
         try store.put(EventKey.bytes(of: try takeSequence()), row.span, in: .deadLetters)
         try store.delete(key.bytes, in: .outbox)

@@ -20,6 +20,9 @@ public final class Outbox {
     /// The numbers of rows, which are maintained rather than counted.
     public internal(set) var counts: OutboxCounts
 
+    /// Counts the events, and keeps those whose next attempt is far away; nil for an outbox without such an owner.
+    public weak var keeper: (any OutboxKeeper)?
+
     /// Whether rows were changed since the last commit.
     public internal(set) var hasChanges = false
 
@@ -87,22 +90,27 @@ public final class Outbox {
                 progress: DeliveryProgress(since: now)))
     }
 
-    /// The id of the next event.
-    func nextID() -> String { "\(idPrefix)-\(nextSequence)" }
+    /// The id of the next event, which ends with its sequence.
+    public func nextID() -> String { "\(idPrefix)-\(nextSequence)" }
 
     /// Appends an event, which gets the next sequence.
-    public func append(_ event: OutboxEvent) throws(StoreError) {
+    ///
+    /// - Returns: its sequence.
+    @discardableResult
+    public func append(_ event: OutboxEvent) throws(StoreError) -> UInt64 {
         var event = event
         event.sequence = try takeSequence()
         let row = event.row()
         try store.put(event.key.bytes, row.span, in: .outbox)
         hasChanges = true
         counts.waiting += 1
+        keeper?.didAppend(event.key, size: row.count)
         announce(event, size: row.count)
+        return event.sequence
     }
 
     /// A sequence that no event and no dead letter has used.
-    func takeSequence() throws(StoreError) -> UInt64 {
+    public func takeSequence() throws(StoreError) -> UInt64 {
         if nextSequence >= reserved {
             reserved = nextSequence + Self.reservation
             try store.put(Self.sequenceKey, EventKey.bytes(of: reserved).span, in: .meta)

@@ -1,4 +1,4 @@
-/// The trigger of a function: a change of a value in a database (spec functions 8.1) or of a user, or a due time.
+/// The trigger of a function: a change of a value in a database (spec functions 8.1) or of a user, a due time, or a task.
 public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
     /// The value did not exist, and exists now.
     case created
@@ -14,6 +14,8 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
     case userDeleted
     /// A schedule is due.
     case scheduled
+    /// A task of a queue.
+    case task
 
     /// The kinds of changes of values.
     public static let ofValues: [TriggerKind] = [.created, .updated, .deleted, .written]
@@ -34,6 +36,7 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         case .userCreated: "google.firebase.auth.user.v2.created"
         case .userDeleted: "google.firebase.auth.user.v2.deleted"
         case .scheduled: "google.cloud.scheduler.job.v1.executed"
+        case .task: "google.cloud.tasks.task.v2.dispatched"
         }
     }
 
@@ -47,6 +50,7 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         case .userCreated: "providers/firebase.auth/eventTypes/user.create"
         case .userDeleted: "providers/firebase.auth/eventTypes/user.delete"
         case .scheduled: "google.pubsub.topic.publish"
+        case .task: "google.cloud.tasks.task.v2.dispatched"
         }
     }
 
@@ -62,8 +66,8 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
     /// The kind in a manifest, by its name in either generation; nil for events of other services.
     public init?(eventType: String) {
         let kind = Self.allCases.first { kind in
-            // A function is not scheduled by an event trigger.
-            kind != .scheduled
+            // A function gets neither due times nor tasks by an event trigger.
+            kind != .scheduled && kind != .task
                 && (kind.cloudEventType == eventType || kind.legacyType == eventType || kind.convertedType == eventType)
         }
         guard let kind else { return nil }
@@ -76,7 +80,7 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         case .created: !isThere
         case .updated, .deleted: isThere
         case .written: true
-        case .userCreated, .userDeleted, .scheduled: false
+        case .userCreated, .userDeleted, .scheduled, .task: false
         }
     }
 

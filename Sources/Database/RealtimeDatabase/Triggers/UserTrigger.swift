@@ -70,6 +70,9 @@ extension Outbox {
     /// The name under which the events of schedules are announced and delivered.
     public static let schedules = "(schedules)"
 
+    /// The name under which tasks are announced and delivered.
+    public static let tasks = "(tasks)"
+
     /// The tables of an outbox in another store than that of a namespace, as additions to its schema.
     public static let tables = [Keyspace.outbox, .deadLetters, .meta].map {
         "CREATE TABLE IF NOT EXISTS \($0.table) (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"

@@ -225,6 +225,7 @@ package final class Deployer {
                 case .event(let event): triggers[name] = event
                 case .blocking(let blocking): triggers[name] = blocking.stored
                 case .schedule(let schedule): triggers[name] = schedule.stored
+                case .task(let queue): triggers[name] = queue.stored
                 default: break
                 }
             }

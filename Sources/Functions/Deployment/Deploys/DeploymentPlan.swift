@@ -73,6 +73,7 @@ struct DeploymentPlan {
         case .event(let trigger): function.version.event = trigger
         case .blocking(let trigger): function.version.event = trigger.stored
         case .schedule(let trigger): function.version.event = trigger.stored
+        case .task(let trigger): function.version.event = trigger.stored
         case .callable, .https: break
         }
         deployed.versions.append(function.version)

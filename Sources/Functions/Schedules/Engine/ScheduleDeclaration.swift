@@ -60,22 +60,6 @@ struct ScheduleDeclaration {
     }
 }
 
-extension ScheduleRetry {
-    /// The time before repetition number `number`, from 1: it doubles some times, then grows by the last step, up to a limit.
-    func backoffMilliseconds(beforeRepetition number: Int) -> Int64 {
-        let doublings = min(max(number - 1, 0), maxDoublings)
-        let steps = max(number - maxDoublings, 1)
-        let seconds = min(minBackoffSeconds * Double(1 << doublings) * Double(steps), maxBackoffSeconds)
-        return Int64(seconds * 1000)
-    }
-
-    /// Whether a run is repeated after `failures` failures, `milliseconds` after it was due.
-    func goesOn(failures: Int, milliseconds: Int64) -> Bool {
-        // Cloud Scheduler repeats until both limits are reached.
-        failures <= count || Double(milliseconds) < maxSeconds * 1000
-    }
-}
-
 extension PluginManifest {
     /// Checks the schedules of all functions, and that this machine knows their time zones.
     ///

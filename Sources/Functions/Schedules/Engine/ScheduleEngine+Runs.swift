@@ -1,4 +1,5 @@
 import Configuration
+import EventDelivery
 import EventLoop
 import HearthBytes
 import Logging

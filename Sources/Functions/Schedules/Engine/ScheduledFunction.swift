@@ -49,7 +49,7 @@ final class ScheduledFunction: ScheduledTarget {
         }
     }
 
-    func retry(of event: OutboxEvent, after progress: DeliveryProgress, now: Int64) -> EventRetry {
+    func retry(of event: OutboxEvent, after progress: inout DeliveryProgress, now: Int64) -> EventRetry {
         declaration.retry(of: event, after: progress, now: now)
     }
 

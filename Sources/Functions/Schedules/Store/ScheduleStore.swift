@@ -1,3 +1,4 @@
+import EventDelivery
 import RealtimeDatabase
 import SQLite
 import Store
@@ -40,12 +41,12 @@ struct RunEnd: Sendable {
 }
 
 /// The open store of schedules. Belongs to the writer's thread.
-final class ScheduleStore: StoreContent {
+package final class ScheduleStore: OutboxContent {
     private let file: StoreFile
     private let connection: Connection
     private let tables: SQLiteWriter
     /// The runs that are begun and not settled.
-    private(set) var outbox: Outbox
+    package private(set) var outbox: Outbox
     /// The connection's total of changed rows before this turn's transaction.
     private var changesBefore = 0
 
@@ -57,14 +58,13 @@ final class ScheduleStore: StoreContent {
         noteState()
     }
 
-    /// Reads the state of the outbox again, after a transaction was rolled back.
-    func renewOutbox() throws(StoreError) { outbox = try Outbox(tables, namespace: Outbox.schedules) }
+    package func renew() throws(StoreError) { outbox = try Outbox(tables, namespace: Outbox.schedules) }
 
-    var transactions: any TransactionalStore { file }
+    package var transactions: any TransactionalStore { file }
 
-    var hasChanges: Bool { connection.totalChanges != changesBefore }
+    package var hasChanges: Bool { connection.totalChanges != changesBefore }
 
-    func noteState() { changesBefore = connection.totalChanges }
+    package func noteState() { changesBefore = connection.totalChanges }
 
     @discardableResult
     private func run(_ sql: String, _ values: Value...) throws(StoreError) -> Int {

@@ -8,6 +8,7 @@ import FunctionWorker
 import Logging
 import RealtimeDatabase
 import Schedules
+import TaskQueues
 
 /// The functions that the host serves.
 extension HearthHost {
@@ -21,6 +22,7 @@ extension HearthHost {
         // that one of them refuses in part raises events too.
         if isReady { accounts.useTriggers(events.users) }
         let scheduled = schedules.engine.use(publication, isReady: isReady)
+        let queues = tasks.engine.use(publication, isReady: isReady)
         let problems = events.problems + scheduled.problems + blocking.use(publication, isComplete: isReady)
         for problem in problems where !eventProblems.contains(problem) {
             log.error("a function is left out", metadata: ["reason": "\(problem)"])
@@ -28,7 +30,7 @@ extension HearthHost {
         eventProblems = problems
         database.database.useTriggers(events.table, isComplete: isReady)
         delivery.publish(
-            events.targets.merging(scheduled.targets) { $1 }, waiting: events.waiting, isComplete: publication.isComplete)
+            events.targets.merging(scheduled.targets) { $1 }.merging(queues) { $1 }, waiting: events.waiting, isComplete: publication.isComplete)
         _ = await home.concurrently(shards) { shard in
             await shard.publish(publication.functions, isReady: isReady)
         }

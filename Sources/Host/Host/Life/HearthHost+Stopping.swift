@@ -12,6 +12,7 @@ import Logging
 import Messaging
 import RealtimeDatabase
 import Schedules
+import TaskQueues
 
 /// Stopping the host.
 extension HearthHost {
@@ -41,7 +42,7 @@ extension HearthHost {
         stopWatching()
         deployer.stop()
         delivery.stop()
-        schedules.engine.stop()
+        stopEngines()
         blocking.stop()
         database.database.refuseHeldWrites()
         services.hostStops()
@@ -70,6 +71,7 @@ extension HearthHost {
         accounts.stop()
         appCheck.stop()
         schedules.storage.stop()
+        tasks.storage.stop()
         if standsIn { becomeStandIn() }
         enter(.ended)
         stopTakingSignals()

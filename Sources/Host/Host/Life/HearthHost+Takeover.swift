@@ -11,7 +11,6 @@ import Logging
 import Logs
 import Messaging
 import RealtimeDatabase
-import Schedules
 
 /// The host's side of a takeover from the host that has started it.
 extension HearthHost {
@@ -23,7 +22,7 @@ extension HearthHost {
         messaging.resume()
         accounts.resume()
         appCheck.resume()
-        schedules.open()
+        openEngines()
         let failure = await withCheckedContinuation { continuation in
             database.database.whenOpen(on: home) { continuation.resume(returning: $0) }
         }

@@ -20,6 +20,7 @@ import Logs
 import Messaging
 import RealtimeDatabase
 import Schedules
+import TaskQueues
 import Tokens
 
 /// A host: its loops with their servers, functions and workers.
@@ -61,6 +62,7 @@ public final class HearthHost {
     /// The functions that sign-ins wait for.
     let blocking: BlockingFunctions
     let schedules: ScheduleHost
+    let tasks: TaskHost
     let metrics: MetricsGatherer
     /// Nil unless telemetry is configured.
     let telemetry: TelemetryHost?
@@ -97,8 +99,7 @@ public final class HearthHost {
             throw HostStartError("the host cannot start: \(error)")
         }
         let tellsInvocations = configuration.logging.invocations ?? (configuration.mode == .development && output.isTerminal)
-        let level = Logger.Level(rawValue: configuration.logging.level.rawValue) ?? .notice
-        log = output.logger(level: level)
+        log = output.logger(level: Logger.Level(rawValue: configuration.logging.level.rawValue) ?? .notice)
         memory = MemoryBudget(bytesMax: configuration.server.memoryBytes ?? MemoryBudget.standardBytes)
         dispatcher = Dispatcher(
             loop: home, limits: PoolLimits(configuration.workers), memory: memory, executable: WorkerProgram.path(executable: executable),
@@ -124,17 +125,18 @@ public final class HearthHost {
             configuration, directory: data.users, ring: appKeys, gate: gate, adminToken: data.adminToken, ownAccount: ownAccount,
             developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
         database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log, didRaiseEvents: announce)
-        schedules = try ScheduleHost(
-            configuration, directory: data.schedules, isSuspended: options.takeover != nil, loop: home, log: log, didRaiseEvents: announce)
-        delivery = schedules.delivery(configuration, database: database.database, accounts: accounts)
+        schedules = try ScheduleHost(configuration, data, isSuspended: options.takeover != nil, loop: home, log: log, didRaiseEvents: announce)
+        tasks = try TaskHost(configuration, data, isSuspended: options.takeover != nil, loop: home, log: log, didRaiseEvents: announce)
+        delivery = schedules.delivery(configuration, database: database.database, accounts: accounts, tasks: tasks)
         reference.value.delivery = delivery
         metrics = MetricsGatherer(
             loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output,
-            memory: memory, userEvents: accounts.eventFigures, schedules: schedules.engine)
+            memory: memory, userEvents: accounts.eventFigures, schedules: schedules.engine, tasks: tasks.engine)
         telemetry = try TelemetryHost(configuration, loop: home, dispatcher: dispatcher, metrics: metrics, log: log)
         metrics.cache = dispatcher.services.registerCache(configuration.cache, loop: home)
         let linkBase = dispatcher.services.registerServices(
-            configuration, database: database.database, messaging: messaging, authentication: users.service, memory: memory, loop: home)
+            configuration, database: database.database, messaging: messaging, authentication: users.service, tasks: tasks.service, memory: memory,
+            loop: home)
         deployer = Deployer(
             configuration, state: state, file: deployed, directories: .init(artifacts: data.artifacts, uploads: data.uploads),
             dispatcher: dispatcher, log: log)
@@ -158,6 +160,7 @@ public final class HearthHost {
         databaseSettings.tracing = telemetry?.tracing
         let functions = FunctionAdministration.Reference(administration: LoopBound(functionAdministration, loop: home), home: home)
         let scheduleReference = ScheduleAdministration(schedules.engine, outbox: schedules.storage, home: home)
+        let taskReference = TaskAdministration(tasks.engine, tasks.service, outbox: tasks.storage, home: home)
         let liveClients = LiveClients()
         for index in 0..<settings.loops {
             do throws(LoopError) {
@@ -168,7 +171,7 @@ public final class HearthHost {
                     rulesPath: { [path = database.rulesPath] in path.value }, databaseSettings: databaseSettings, liveClients: liveClients,
                     messaging: messaging, authentication: authentication, appCheck: appCheck,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
-                    schedules: scheduleReference,
+                    schedules: scheduleReference, tasks: taskReference, taskService: tasks.service,
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)
                 for socket in own { try shard.use(socket) }

@@ -12,7 +12,6 @@ import HostCore
 import Logging
 import Messaging
 import RealtimeDatabase
-import Schedules
 
 /// Hands this host over to a new process of the installed program, while requests arrive.
 ///
@@ -261,7 +260,7 @@ final class HostUpgrade {
         timer = nil
         holdBegin = EventLoop.monotonicNanoseconds()
         host.delivery.stop()
-        host.schedules.engine.stop()
+        host.stopEngines()
         for shard in host.shards { shard.hold() }
         while (EventLoop.monotonicNanoseconds() - holdBegin) / 1_000_000 < Self.holdMilliseconds {
             let counts = await host.home.concurrently(host.shards) { shard in await shard.busyCount() }
@@ -302,7 +301,7 @@ final class HostUpgrade {
         await withCheckedContinuation { continuation in host.messaging.suspend { continuation.resume() } }
         await withCheckedContinuation { continuation in host.accounts.suspend { continuation.resume() } }
         await withCheckedContinuation { continuation in host.appCheck.suspend { continuation.resume() } }
-        await host.schedules.suspend()
+        await host.suspendEngineStores()
     }
 
     /// Works on the files of a restore, on the thread pool.
@@ -363,7 +362,7 @@ final class HostUpgrade {
             host.messaging.resume()
             host.accounts.resume()
             host.appCheck.resume()
-            host.schedules.storage.resume()
+            host.resumeEngineStores()
         }
         if reached == .switching || reached == .holding {
             host.services.successor = nil
@@ -372,9 +371,9 @@ final class HostUpgrade {
             if reached == .holding {
                 host.database.database.announcePending()
                 host.accounts.announcePending()
-                host.schedules.storage.announcePending()
+                host.announcePendingOfEngines()
             }
-            host.schedules.engine.resume()
+            host.resumeEngines()
             host.database.openWaiting()
             host.endHold()
         }

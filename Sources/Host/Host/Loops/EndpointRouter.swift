@@ -12,6 +12,7 @@ import HTTP
 import Logging
 import Messaging
 import RealtimeDatabase
+import TaskQueues
 import Tokens
 
 /// Passes each request of a loop to its handler: a function, the database, messaging, the administration, or a page of the host.
@@ -28,6 +29,8 @@ final class EndpointRouter: HTTPHandler {
     let authentication: AuthenticationFrontEnd
     /// Exchanges proofs of apps for tokens.
     let appCheck: AppCheckFrontEnd
+    /// Handles requests that enqueue tasks.
+    let tasks: TaskFrontEnd
     /// Handles requests of administrators.
     let admin: AdminAPI
     private let metrics: MetricsPage
@@ -43,7 +46,7 @@ final class EndpointRouter: HTTPHandler {
 
     init(
         functions: FunctionFrontEnd, database: DatabaseFrontEnd, messaging: MessagingFrontEnd, authentication: AuthenticationFrontEnd,
-        appCheck: AppCheckFrontEnd, admin: AdminAPI, metrics: MetricsPage,
+        appCheck: AppCheckFrontEnd, tasks: TaskFrontEnd, admin: AdminAPI, metrics: MetricsPage,
         liveClients: LiveClients, bodyBytesMax: Int, log: Logger
     ) {
         self.functions = functions
@@ -52,6 +55,7 @@ final class EndpointRouter: HTTPHandler {
         self.messaging = messaging
         self.authentication = authentication
         self.appCheck = appCheck
+        self.tasks = tasks
         self.admin = admin
         self.metrics = metrics
         self.bodyBytesMax = bodyBytesMax
@@ -71,6 +75,7 @@ final class EndpointRouter: HTTPHandler {
             return .collect(limit: bodyBytesMax)
         case .database: return database.head(exchange)
         case .messaging: return messaging.head(exchange)
+        case .unknownFunction where tasks.claims(exchange), .notFound where tasks.claims(exchange): return tasks.head(exchange)
         case .unknownFunction where appCheck.claims(exchange), .notFound where appCheck.claims(exchange): return appCheck.head(exchange)
         case .unknownFunction where authentication.claims(exchange), .notFound where authentication.claims(exchange):
             return authentication.head(exchange)
@@ -87,6 +92,7 @@ final class EndpointRouter: HTTPHandler {
         case .function(let function, let ownPathStart): functions.call(function, exchange, ownPathStart, body)
         case .database: database.request(exchange, body: body)
         case .messaging: messaging.request(exchange, body: body)
+        case .unknownFunction where tasks.claims(exchange), .notFound where tasks.claims(exchange): tasks.request(exchange, body: body)
         case .unknownFunction where appCheck.claims(exchange), .notFound where appCheck.claims(exchange): appCheck.request(exchange, body: body)
         case .unknownFunction where authentication.claims(exchange), .notFound where authentication.claims(exchange):
             authentication.request(exchange, body: body)
@@ -181,7 +187,9 @@ final class EndpointRouter: HTTPHandler {
         let outcome = resolve(exchange)
         if case .database = outcome { return database.errorBody(status: status, message: message) }
         if case .messaging = outcome { return messaging.errorBody(status: status, message: message, exchange: exchange) }
-        if case .function = outcome {} else if appCheck.claims(exchange) {
+        if case .function = outcome {} else if tasks.claims(exchange) {
+            return tasks.errorBody(status: status, message: message)
+        } else if appCheck.claims(exchange) {
             return appCheck.errorBody(status: status, message: message)
         } else if authentication.claims(exchange) {
             return authentication.errorBody(status: status, message: message, exchange: exchange)

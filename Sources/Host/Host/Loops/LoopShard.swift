@@ -14,6 +14,7 @@ import Logging
 import Logs
 import Messaging
 import RealtimeDatabase
+import TaskQueues
 import Telemetry
 
 /// The parts of a host on one loop: its listener, its server and its router.
@@ -45,6 +46,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         databaseSettings: DatabaseFrontEndSettings, liveClients: LiveClients, messaging: MessagingService, authentication: AuthenticationService,
         appCheck: AppCheckService,
         metrics: MetricsPage, functions: FunctionAdministration.Reference, schedules: ScheduleAdministration,
+        tasks: TaskAdministration, taskService: TaskService,
         builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
@@ -59,7 +61,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         admin = AdminAPI(
             loop: loop, project: configuration.project, developmentAccess: databaseSettings.developmentAccess, adminToken: adminToken,
             database: database, userEvents: authentication.accounts, rulesPath: rulesPath, functions: functions, schedules: schedules,
-            builds: builds, logs: logs, log: log)
+            tasks: tasks, builds: builds, logs: logs, log: log)
         let functionFront = FunctionFrontEnd(
             loop: loop, loopNumber: number, project: configuration.project, adminToken: adminToken,
             developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, tracing: databaseSettings.tracing,
@@ -71,6 +73,11 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
             },
             appCheck: AppCheckFrontEnd(service: appCheck, loop: loop) { [project = configuration.project] token in
                 messagingFront.mayAdministerUsers(token, project: project)
+            },
+            tasks: TaskFrontEnd(
+                service: taskService, loop: loop, adminToken: adminToken, developmentAccess: databaseSettings.developmentAccess
+            ) { [project = configuration.project] token in
+                messagingFront.mayAdministerEverything(token, project: project)
             }, admin: admin, metrics: metrics,
             liveClients: liveClients, bodyBytesMax: configuration.server.limits.bodyBytes, log: log)
         let limits = HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax)

@@ -10,6 +10,7 @@ import Messaging
 import Metrics
 import RealtimeDatabase
 import Schedules
+import TaskQueues
 import Telemetry
 
 /// The figures of a loop.
@@ -41,6 +42,7 @@ final class MetricsGatherer {
     /// The figures of the export to a collector. Set after both were made.
     var telemetryFigures: () -> TelemetryFigures = { TelemetryFigures() }
     var cache: CacheCalls?
+    let tasks: TaskEngine
     private let loop: EventLoop
     private let database: RealtimeDatabase
     private let messagingService: MessagingService
@@ -68,9 +70,10 @@ final class MetricsGatherer {
 
     init(
         loop: EventLoop, dispatcher: Dispatcher, delivery: TriggerDelivery, database: RealtimeDatabase, messaging: MessagingService,
-        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures, schedules: ScheduleEngine
+        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures, schedules: ScheduleEngine, tasks: TaskEngine
     ) {
         self.schedules = schedules
+        self.tasks = tasks
         self.userEvents = userEvents
         self.memory = memory
         self.loop = loop

@@ -9,6 +9,7 @@ import Logs
 import Metrics
 import RealtimeDatabase
 import Schedules
+import TaskQueues
 import Telemetry
 
 /// Collects the figures of a report. `docs/metrics.md` lists the same families, which a test checks.
@@ -36,6 +37,7 @@ struct MetricsReport {
         writeLive(to: &set)
         writeOutbox(to: &set)
         writeSchedules(figures.schedules.figures, to: &set)
+        writeTasks(figures.tasks.figures, to: &set)
         writeCache(figures.cache?.figures ?? [], to: &set)
         writeMessaging(figures.messaging, to: &set)
         writeTelemetry(figures.telemetryFigures(), to: &set)
@@ -193,12 +195,12 @@ struct MetricsReport {
 
     private func writeOutbox(to set: inout MetricSet) {
         let delivery = figures.delivery.figures
-        let (users, runs) = (figures.userEvents.counts, figures.schedules.outboxCounts)
+        let others = [figures.userEvents.counts, figures.schedules.outboxCounts, figures.tasks.outboxCounts]
         set.number(
-            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents + users.waiting + runs.waiting,
+            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents + others.reduce(0) { $0 + $1.waiting },
             "Events that are not processed yet.")
         set.number(
-            "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters + users.deadLetters + runs.deadLetters,
+            "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters + others.reduce(0) { $0 + $1.deadLetters },
             "Dead letters that are kept.")
         set.begin("hearth_outbox_deliveries_total", .counter, "Attempts to process events, by outcome.")
         for outcome in DeliveryFigures.Outcome.allCases { set.sample([("outcome", "\(outcome)")], delivery.count(outcome)) }

@@ -69,6 +69,9 @@ public struct HostSummary: Sendable {
             case .https: return Function(name: function.name, trigger: "https", plugin: plugin, version: version, url: url)
             case .blocking(let blocking):
                 return Function(name: function.name, trigger: blocking.eventType, plugin: plugin, version: version, url: nil)
+            case .task(let queue):
+                let trigger = "task queue (\(queue.rate))"
+                return Function(name: function.name, trigger: trigger, plugin: plugin, version: version, url: nil)
             case .schedule(let schedule):
                 return Function(name: function.name, trigger: "scheduled (\(schedule.schedule))", plugin: plugin, version: version, url: nil)
             case .event(let event): return Function(name: function.name, trigger: event.eventType, plugin: plugin, version: version, url: nil)

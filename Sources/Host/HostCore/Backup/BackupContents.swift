@@ -33,6 +33,7 @@ enum BackupContents {
         Room(folder: "messaging", suffix: ".sqlite", kind: .database),
         Room(folder: "users", suffix: ".sqlite", kind: .database),
         Room(folder: "schedules", suffix: ".sqlite", kind: .database),
+        Room(folder: "tasks", suffix: ".sqlite", kind: .database),
         Room(folder: "", suffix: "deployed.json", kind: .document),
         Room(folder: "artifacts", suffix: ".so", kind: .artifact),
         Room(folder: "messaging", suffix: "web-push-key.pem", kind: .file),

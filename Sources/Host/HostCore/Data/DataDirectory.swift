@@ -20,6 +20,7 @@ package struct DataDirectory: Sendable {
     /// Users, and the keys that sign their tokens.
     package var users: String { "\(path)/users" }
     package var schedules: String { "\(path)/schedules" }
+    package var tasks: String { "\(path)/tasks" }
     /// Consumed App Check tokens.
     package var consumedTokens: String { "\(path)/app-check.sqlite" }
 
@@ -42,6 +43,7 @@ package struct DataDirectory: Sendable {
         _ = try Self.make("\(self.path)/messaging")
         _ = try Self.make("\(self.path)/users")
         _ = try Self.make("\(self.path)/schedules")
+        _ = try Self.make("\(self.path)/tasks")
         adminToken = try Self.adminToken(in: self.path)
     }
 

@@ -135,4 +135,10 @@ extension MessagingFrontEnd {
         guard let (caller, _) = try? callers.account(token), case .account(_, let own, let scopes) = caller else { return false }
         return own == project && scopes.allowUsers
     }
+
+    /// Whether a token is an access token of a service account of a project, without bounds, for everything.
+    public func mayAdministerEverything(_ token: Span<UInt8>, project: String) -> Bool {
+        guard let (caller, _) = try? callers.account(token), case .account(_, let own, let scopes) = caller else { return false }
+        return own == project && scopes.contains(.cloudPlatform)
+    }
 }

@@ -1,0 +1,573 @@
+"""Functions with task queues: rates, delays, names, retries, crashes and upgrades, the Admin SDK for Python as a client, and the commands."""
+
+import base64
+import json
+import re
+import time
+from collections import Counter
+from datetime import datetime, timedelta, timezone
+
+import firebase_admin
+import pytest
+from firebase_admin import credentials, exceptions, functions
+
+from commands import Commands
+from databases import OWNER
+from hearth import ROOT
+from identity import Clock
+from messaging import Messaging
+from processes import until
+from tokens import PROJECT
+from upgrading import Upgradable
+
+pytestmark = pytest.mark.timeout(180)
+
+PLACE = f'/v2/projects/{PROJECT}/locations/us-central1/queues'
+
+
+class TaskHost(Upgradable):
+    """A host with the functions of the plugin `Queues`, and clocks that the test moves."""
+
+    def __init__(self, folder, **config):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.clock = Clock(folder / 'clock')
+        super().__init__(folder, ['Queues'], mode='development', config=config, env=self.clock.variables)
+
+    def get(self, path):
+        return self.request('GET', f'/{path}.json', OWNER).json
+
+    def put(self, path, value):
+        answer = self.request('PUT', f'/{path}.json', OWNER, json.dumps(value))
+        assert answer.status == 200, answer.text
+
+    def post(self, target, body=None, **options):
+        return self.request('POST', target, {**OWNER, 'Content-Type': 'application/json'}, json.dumps(body or {}), **options)
+
+    def enqueue(self, queue, data=None, name=None, headers=None, **task):
+        """Enqueues as the Admin SDKs do."""
+        body = base64.b64encode(json.dumps({'data': data}).encode()).decode()
+        task['httpRequest'] = {'url': 'https://example.com/', 'body': body, 'headers': headers or {}, 'oidcToken': {'serviceAccountEmail': 'a@b.c'}}
+        if name is not None:
+            task['name'] = f'projects/{PROJECT}/locations/us-central1/queues/{queue}/tasks/{name}'
+        return self.post(f'{PLACE}/{queue}/tasks', {'task': task})
+
+    def enqueued(self, *arguments, **options):
+        """The id of the new task."""
+        answer = self.enqueue(*arguments, **options)
+        assert answer.status == 200, answer.text
+        return answer.json['name'].split('/')[-1]
+
+    def delete(self, queue, task):
+        return self.request('DELETE', f'{PLACE}/{queue}/tasks/{task}', OWNER)
+
+    def runs(self, name):
+        """The attempts of a function, in their order."""
+        return list((self.get(f'runs/{name}') or {}).values())
+
+    def until_runs(self, name, count, seconds=20):
+        return until(lambda: len(found := self.runs(name)) >= count and found, f'{count} runs of {name}', seconds)
+
+    def queue(self, name):
+        return next(queue for queue in self.request('GET', '/_/api/tasks', OWNER).json['queues'] if queue['name'] == name)
+
+    def until_empty(self, name):
+        return until(lambda: self.queue(name)['tasks'] == 0, f'{name} is empty')
+
+    def tasks(self, name):
+        return self.request('GET', f'/_/api/tasks/{name}', OWNER).json['tasks']
+
+    def letters(self):
+        return self.request('GET', '/_/api/tasks/dead-letters', OWNER).json['deadLetters']
+
+    def act(self, target):
+        answer = self.post(f'/_/api/tasks/{target}')
+        assert answer.status == 200, answer.text
+        return answer.json
+
+    def metric(self, name, label=''):
+        lines = self.request('GET', '/_/metrics', OWNER).text.splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.split('{')[0].split(' ')[0] == name and label in line)
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Makes a host for the test, which is not started."""
+    hosts = []
+
+    def make_host(**options):
+        hosts.append(TaskHost(tmp_path / f'host{len(hosts)}', **options))
+        return hosts[-1]
+    yield make_host
+    for host in hosts:
+        host.abandon()
+        host.clock.close()
+
+
+@pytest.fixture
+def host(make):
+    host = make().start()
+    yield host
+    host.stop()
+
+
+@pytest.fixture
+def commands(host, tmp_path):
+    return Commands(host, tmp_path / 'commands')
+
+
+def call(host, function, data):
+    return host.request('POST', f'/{PROJECT}/us-central1/{function}', {'Content-Type': 'application/json'}, json.dumps({'data': data}))
+
+
+# -- tasks
+
+def test_a_task_runs_with_what_it_was_given(host):
+    answer = host.enqueue('note', {'n': [1, 2.5, None]}, name='first', headers={'X-Shop': 'a "b"', 'Authorization': 'Bearer no'})
+    assert answer.status == 200, answer.text
+    assert answer.json['name'] == f'projects/{PROJECT}/locations/us-central1/queues/note/tasks/first'
+    assert answer.json['dispatchDeadline'] == '600s'
+    run = host.until_runs('note', 1)[0]
+    assert (run['id'], run['queue'], run['retryCount'], run['executionCount']) == ('first', 'note', 0, 0)
+    assert run['data'] == {'n': [1, 2.5]} and run['headers'] == {'x-shop': 'a "b"'}
+    assert run['scheduledTime'] == answer.json['scheduleTime'] and 'previousResponse' not in run
+    host.until_empty('note')
+    assert host.metric('hearth_task_dispatch_delay_seconds_count') == 1 and host.metric('hearth_tasks') == 0
+
+
+def test_functions_enqueue_and_delete(host):
+    answer = call(host, 'enqueue', {'queue': 'note', 'data': {'a': 1}, 'id': 'mine', 'headers': {'X-A': '1'}})
+    assert answer.json == {'result': 'mine'}
+    run = host.until_runs('note', 1)[0]
+    assert (run['id'], run['data'], run['headers']) == ('mine', {'a': 1}, {'x-a': '1'})
+    host.until_empty('note')
+    assert call(host, 'enqueue', {'queue': 'note', 'id': 'mine'}).json['error']['status'] == 'ALREADY_EXISTS'
+    assert call(host, 'enqueue', {'queue': 'other'}).json['error']['status'] == 'NOT_FOUND'
+    assert call(host, 'enqueue', {'queue': 'note', 'deadline': 14}).json['error']['status'] == 'INVALID_ARGUMENT'
+    made = call(host, 'enqueue', {'queue': 'note', 'delay': 3600}).json['result']
+    assert [task['id'] for task in host.tasks('note')] == [made]
+    assert call(host, 'withdraw', {'queue': 'note', 'id': made}).status == 200
+    assert host.tasks('note') == [] and call(host, 'withdraw', {'queue': 'note', 'id': made}).json['error']['status'] == 'NOT_FOUND'
+
+
+def test_data_of_another_shape_is_a_dead_letter(host):
+    task = host.enqueued('typed', {'to': 1})
+    letter = until(host.letters, 'a dead letter')[0]
+    assert letter['event'] == task and letter['error'].startswith('invalid-argument: ')
+    host.until_empty('typed')
+
+
+# -- rate and concurrency
+
+def test_the_rate_is_kept(host):
+    for number in range(60):
+        host.enqueued('steady', number)
+    times = sorted(run['at'] for run in host.until_runs('steady', 60, 30))
+    # The bucket has four tokens, a fifth of a second's.
+    for width in (20, 40):
+        shortest = min(late - early for early, late in zip(times, times[width:]))
+        assert shortest >= (width - 4) * 50 - 40, times
+    assert times[-1] - times[0] <= 60 * 50 + 2000
+    assert sorted(run['data'] for run in host.runs('steady')) == list(range(60))
+
+
+def test_no_more_run_at_the_same_time(host):
+    for number in range(6):
+        host.enqueued('pair', number)
+    assert len(host.until_runs('pair', 2)) == 2
+    # Another queue is not concerned.
+    host.enqueued('note')
+    host.until_runs('note', 1)
+    assert len(host.runs('pair')) == 2
+    host.put('go', True)
+    host.until_runs('pair', 6)
+    host.until_empty('pair')
+
+
+def test_a_pause_and_a_purge(host):
+    host.act('note:pause')
+    for number in range(5):
+        host.enqueued('note', number, name=f'n{number}')
+    host.enqueued('note', name='later', scheduleTime=rfc3339(time.time() + 3600))
+    host.stop()
+    host.start()
+    queue = host.queue('note')
+    assert (queue['state'], queue['tasks']) == ('paused', 6) and queue['bytes'] > 0
+    assert host.delete('note', 'n3').status == 200 and host.delete('note', 'n3').status == 404
+    host.act('note:resume')
+    assert {run['id'] for run in host.until_runs('note', 4)} == {'n0', 'n1', 'n2', 'n4'}
+    host.act('note:pause')
+    for number in range(20):
+        host.enqueued('note', number)
+    assert host.act('note:purge') == {'deleted': 21}
+    assert host.queue('note')['tasks'] == 0 and host.tasks('note') == []
+    host.act('note:resume')
+    last = host.enqueued('note', 'last')
+    assert host.until_runs('note', 5)[-1]['id'] == last and len(host.runs('note')) == 5
+
+
+# -- times
+
+def rfc3339(seconds):
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%dT%H:%M:%S.%fZ')
+
+
+def test_tasks_wait_for_their_time(host):
+    soon = host.enqueued('note', 'soon', scheduleTime=rfc3339(host.clock.now() + 1.5))
+    hour = host.enqueued('note', 'hour', scheduleTime=rfc3339(host.clock.now() + 3600))
+    host.enqueued('note', 'month', scheduleTime=rfc3339(host.clock.now() + 29 * 86_400))
+    past = host.enqueued('note', 'past', scheduleTime=rfc3339(host.clock.now() - 3600))
+    runs = host.until_runs('note', 2)
+    assert [run['id'] for run in runs] == [past, soon]
+    assert runs[1]['at'] >= milliseconds(runs[1]['scheduledTime'])
+    assert runs[1]['at'] - milliseconds(runs[1]['scheduledTime']) < 1000
+    assert [(task['id'], task['state']) for task in host.tasks('note')][0] == (hour, 'later')
+    host.stop()
+    host.clock.advance(3600)
+    host.start()
+    assert host.until_runs('note', 3)[2]['id'] == hour
+    assert host.queue('note')['tasks'] == 1
+
+
+def milliseconds(text):
+    return datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp() * 1000
+
+
+def test_a_task_is_made_due_by_hand(host, commands):
+    task = host.enqueued('note', scheduleTime=rfc3339(host.clock.now() + 3600))
+    assert commands.succeeds('tasks:run', 'note', task) == f'{task} is due\n'
+    assert host.until_runs('note', 1)[0]['id'] == task
+    host.until_empty('note')
+
+
+def test_a_deadline_ends_an_attempt(host):
+    task = host.enqueued('hasty')
+    letter = until(host.letters, 'a dead letter')[0]
+    assert letter['event'] == task and letter['attempts'] == 1
+    host.put('go', True)
+
+
+# -- names
+
+def test_names_are_unique_until_an_hour_after_the_end(host):
+    assert host.enqueue('note', 1, name='one').status == 200
+    host.until_runs('note', 1)
+    host.until_empty('note')
+    answer = host.enqueue('note', 2, name='one')
+    assert (answer.status, answer.json['error']['status']) == (409, 'ALREADY_EXISTS')
+    host.kill()
+    host.start()
+    assert host.enqueue('note', 2, name='one').status == 409
+    assert host.enqueue('note', 2, name='one', scheduleTime=rfc3339(host.clock.now() + 9)).status == 409
+    # Another queue has names of its own.
+    assert host.enqueue('steady', 2, name='one').status == 200
+    host.clock.advance(3700)
+    assert host.enqueue('note', 3, name='one').status == 200
+    assert [run['data'] for run in host.until_runs('note', 2)] == [1, 3]
+
+
+# -- retries
+
+def test_failed_tasks_are_repeated_and_kept(host, commands):
+    host.put('failures', 2)
+    task = host.enqueued('flaky', 'x')
+    runs = host.until_runs('flaky', 3)
+    assert [(run['id'], run['retryCount'], run['executionCount']) for run in runs] == [(task, 0, 0), (task, 1, 1), (task, 2, 2)]
+    assert runs[1]['previousResponse'] == 409 and runs[1]['retryReason'] == 'aborted: not yet'
+    host.until_empty('flaky')
+    assert host.letters() == []
+    host.put('failures', 100)
+    task = host.enqueued('flaky', 'y', name='kept')
+    letter = until(host.letters, 'a dead letter')[0]
+    assert (letter['function'], letter['event'], letter['attempts'], letter['error']) == ('flaky', 'kept', 3, 'aborted: not yet')
+    host.until_empty('flaky')
+    assert host.enqueue('flaky', name='kept').status == 409
+    assert 'flaky' in commands.succeeds('events:list', '--tasks')
+    assert 'google.cloud.tasks.task.v2.dispatched' in commands.succeeds('events:show', letter['id'], '--tasks')
+    host.put('failures', 0)
+    assert commands.succeeds('events:replay', '--tasks', '--all') == '1 event will be delivered again\n'
+    assert host.until_runs('flaky', 7)[-1]['id'] == 'kept'
+    host.until_empty('flaky')
+    assert host.letters() == []
+
+
+def test_a_long_back_off_outlives_a_crash(host):
+    host.put('failures', 1)
+    task = host.enqueued('patient', 'x')
+    until(lambda: [(task['state'], task['attempts']) for task in host.tasks('patient')] == [('later', 1)], 'the task waits')
+    host.kill()
+    host.start()
+    assert host.delete('patient', 'other').status == 404
+    assert len(host.runs('patient')) == 1
+    host.stop()
+    host.clock.advance(31)
+    host.start()
+    again = host.until_runs('patient', 2)[1]
+    assert (again['id'], again['retryCount']) == (task, 1)
+    host.until_empty('patient')
+
+
+# -- crashes and upgrades
+
+def test_a_crash_loses_nothing_and_repeats_nothing_settled(host):
+    host.act('pair:pause')
+    ids = [host.enqueued('steady', number, name=f's{number}') for number in range(40)] + [host.enqueued('pair', 0)]
+    settled = len(host.until_runs('steady', 15))
+    until(lambda: host.queue('steady')['tasks'] <= 40 - settled, 'they are settled')
+    settled = 40 - host.queue('steady')['tasks']
+    early = {task['id'] for task in host.tasks('steady')}
+    done = {f's{number}' for number in range(40)} - early
+    host.kill()
+    host.start()
+    host.until_empty('steady')
+    counts = Counter(run['id'] for run in host.runs('steady'))
+    assert set(counts) == set(ids[:40]) and settled >= 15
+    assert all(counts[task] == 1 for task in done), counts
+    # Those that ran when the host was killed are repeated, no others.
+    assert sum(counts.values()) - 40 <= 12, counts
+    assert host.queue('pair')['tasks'] == 1
+
+
+def test_a_task_that_a_crash_interrupts_is_repeated(host):
+    task = host.enqueued('slow')
+    host.until_runs('slow', 1)
+    host.kill()
+    host.start()
+    again = host.until_runs('slow', 2)
+    assert [run['id'] for run in again] == [task] * 2
+    host.put('go', True)
+    host.until_empty('slow')
+    assert len(host.runs('slow')) == 2
+
+
+def test_an_upgrade_runs_nothing_twice(host):
+    slow = host.enqueued('slow')
+    host.until_runs('slow', 1)
+    for number in range(60):
+        host.enqueued('steady', number)
+    later = host.enqueued('note', scheduleTime=rfc3339(host.clock.now() + 3))
+    for _ in range(2):
+        answer = host.upgrade()
+        assert answer.status == 200, answer.text
+    host.put('go', True)
+    host.until_empty('slow')
+    host.until_empty('steady')
+    assert [run['id'] for run in host.runs('slow')] == [slow] and list(host.get('ended').values()) == [slow]
+    assert sorted(run['data'] for run in host.runs('steady')) == list(range(60))
+    assert host.until_runs('note', 1)[0]['id'] == later
+
+
+def test_a_failed_upgrade_runs_nothing_twice(host):
+    host.enqueued('slow')
+    host.until_runs('slow', 1)
+    for number in range(40):
+        host.enqueued('steady', number)
+    host.install_pretender(after='die')
+    assert host.upgrade().status != 200
+    host.put('go', True)
+    host.until_empty('slow')
+    host.until_empty('steady')
+    assert len(host.runs('slow')) == 1 and sorted(run['data'] for run in host.runs('steady')) == list(range(40))
+
+
+def test_tasks_of_a_deleted_function_are_dead_letters(host):
+    host.enqueued('note', 'later', scheduleTime=rfc3339(host.clock.now() + 3600))
+    host.stop()
+    host.write_config(['Members'], {})
+    host.start()
+    letter = until(host.letters, 'a dead letter')[0]
+    assert letter['function'] == 'note'
+    assert host.enqueue('note').status == 404
+    assert 'note' not in [queue['name'] for queue in host.request('GET', '/_/api/tasks', OWNER).json['queues'] if queue['tasks']]
+
+
+# -- Admin SDK
+
+@pytest.fixture
+def app(host, tmp_path):
+    """An app with a service account of the host, whose requests go there."""
+    owner = Messaging(host, PROJECT)
+    key = tmp_path / 'key.json'
+    key.write_text(json.dumps(owner.account()))
+    owner.close()
+    patch = pytest.MonkeyPatch()
+    patch.setattr(functions, '_CLOUD_TASKS_API_URL_FORMAT', f'http://127.0.0.1:{host.port}/v2/{functions._CLOUD_TASKS_API_RESOURCE_PATH}')
+    app = firebase_admin.initialize_app(credentials.Certificate(str(key)), name='tasks')
+    yield app
+    firebase_admin.delete_app(app)
+    patch.undo()
+
+
+def check_sdk(host, queue):
+    task = queue.enqueue({'data': {'a': 1}}, functions.TaskOptions(headers={'X-A': 'b'}))
+    run = host.until_runs('note', 1)[0]
+    assert (run['id'], run['data'], run['headers']) == (task, {'a': 1}, {'x-a': 'b'})
+    moment = datetime.now(timezone.utc) + timedelta(hours=1)
+    options = functions.TaskOptions(task_id='named', schedule_time=moment, dispatch_deadline_seconds=30)
+    assert queue.enqueue({'data': 2}, options) == 'named'
+    with pytest.raises(exceptions.AlreadyExistsError):
+        queue.enqueue({'data': 2}, functions.TaskOptions(task_id='named'))
+    queue.delete('named')
+    with pytest.raises(exceptions.NotFoundError):
+        queue.delete('named')
+    assert queue.enqueue({'data': 3}, functions.TaskOptions(schedule_delay_seconds=3600))
+    assert [task['state'] for task in host.tasks('note')] == ['later']
+    with pytest.raises(exceptions.InvalidArgumentError, match='"data"'):
+        queue.enqueue({'a': 1})
+
+
+def test_the_admin_sdk_with_a_service_account(host, app):
+    check_sdk(host, functions.task_queue('note', app=app))
+    with pytest.raises(exceptions.NotFoundError):
+        functions.task_queue('missing', app=app).enqueue({'data': 1})
+    with pytest.raises(exceptions.NotFoundError, match='is in us-central1'):
+        functions.task_queue('locations/europe-west1/functions/note', app=app).enqueue({'data': 1})
+    with pytest.raises(exceptions.PermissionDeniedError):
+        functions.task_queue('projects/foreign/locations/us-central1/functions/note', app=app).enqueue({'data': 1})
+
+
+def test_the_admin_sdk_as_for_an_emulator(host, monkeypatch):
+    monkeypatch.setenv('CLOUD_TASKS_EMULATOR_HOST', f'127.0.0.1:{host.port}')
+    app = firebase_admin.initialize_app(options={'projectId': PROJECT}, name='emulated')
+    try:
+        check_sdk(host, functions.task_queue('note', app=app))
+    finally:
+        firebase_admin.delete_app(app)
+
+
+# -- hostile input
+
+def test_strangers_are_refused(host):
+    target = f'{PLACE}/note/tasks'
+    for headers in ({}, {'Authorization': 'Bearer no'}, {'Authorization': 'Basic b3duZXI='}, {'Authorization': 'Bearer ya29.no'}):
+        answer = host.request('POST', target, {**headers, 'Content-Type': 'application/json'}, '{}')
+        assert (answer.status, answer.json['error']['status']) == (401, 'UNAUTHENTICATED')
+    page = {**OWNER, 'Origin': 'https://evil.example', 'Content-Type': 'application/json'}
+    assert host.request('POST', target, page, '{}').status == 401
+    owner = Messaging(host, PROJECT)
+    account = owner.account()
+    bounded = owner.access_token(account, 'https://www.googleapis.com/auth/firebase.messaging')
+    owner.close()
+    assert host.request('POST', target, {'Authorization': f'Bearer {bounded}', 'Content-Type': 'application/json'}, '{}').status == 401
+    assert host.request('POST', '/_/api/tasks/note:purge').status == 401
+    assert host.runs('note') == []
+
+
+@pytest.mark.parametrize('task, words', [
+    ({'name': 'no'}, 'must begin with'),
+    ({'name': f'projects/{PROJECT}/locations/us-central1/queues/other/tasks/a'}, 'must begin with'),
+    ({'name': f'projects/{PROJECT}/locations/us-central1/queues/note/tasks/a b'}, '1 to 500 letters'),
+    ({'name': f'projects/{PROJECT}/locations/us-central1/queues/note/tasks/' + 'a' * 501}, '1 to 500 letters'),
+    ({'name': 5}, 'not a string'),
+    ({'scheduleTime': 'tomorrow'}, 'RFC 3339'),
+    ({'scheduleTime': '2099-01-01T00:00:00Z'}, '30 days'),
+    ({'dispatchDeadline': '14s'}, '15 seconds'), ({'dispatchDeadline': '1801s'}, '30 minutes'), ({'dispatchDeadline': '1e3s'}, 'duration'),
+    ({'httpRequest': {'body': '!'}}, 'base64'), ({'httpRequest': {}}, 'no body'), ({'httpRequest': None}, 'httpRequest'),
+    ({'httpRequest': {'body': base64.b64encode(b'[1]').decode()}}, '"data"'),
+    ({'httpRequest': {'body': base64.b64encode(b'{"data":').decode()}}, 'not JSON'),
+    ({'httpRequest': {'body': 'e30=', 'httpMethod': 'GET'}}, 'POST only'),
+    ({'httpRequest': {'body': base64.b64encode(b'{"data":1}').decode(), 'headers': {'a b': 'c'}}}, 'not valid'),
+    ({'httpRequest': {'body': base64.b64encode(b'{"data":1}').decode(), 'headers': {'a': 'b\nc'}}}, 'not valid'),
+    ({'httpRequest': {'body': base64.b64encode(b'{"data":1}').decode(), 'headers': {f'a{n}': '' for n in range(101)}}}, 'at most 100'),
+    ({'httpRequest': {'body': base64.b64encode(b'{"data":"' + b'a' * (1 << 20) + b'"}').decode()}}, 'too large'),
+])
+def test_bad_tasks_are_refused(shared, task, words):
+    body = {'httpRequest': {'body': base64.b64encode(b'{"data":1}').decode()}, **task}
+    answer = shared.post(f'{PLACE}/note/tasks', {'task': body})
+    assert (answer.status, answer.json['error']['status']) == (400, 'INVALID_ARGUMENT'), answer.text
+    assert words in answer.json['error']['message']
+    assert shared.tasks('note') == []
+
+
+@pytest.fixture(scope='module')
+def shared(tmp_path_factory):
+    host = TaskHost(tmp_path_factory.mktemp('shared')).start()
+    yield host
+    host.stop()
+    host.clock.close()
+
+
+def test_other_requests_are_refused(shared):
+    target = f'{PLACE}/note/tasks'
+    assert shared.request('GET', target, OWNER).status == 501
+    assert shared.post(target, {}).status == 400
+    assert shared.request('POST', target, OWNER, '{"task":').status == 400
+    assert shared.post(target, {'task': {'httpRequest': {'body': 'A' * (3 << 20)}}}).status == 413
+    assert shared.post(f'/v2/projects/foreign/locations/us-central1/queues/note/tasks').status == 403
+    assert shared.delete('note', 'a%2Fb').status == 404 and shared.delete('note', '9-99999999999999999999999').status == 404
+    assert shared.post('/_/api/tasks/other:pause').status == 404 and shared.post('/_/api/tasks/note:start').status == 404
+    assert shared.request('GET', '/_/api/tasks/note:pause', OWNER).status == 405
+    assert shared.request('PUT', '/_/api/tasks/note', OWNER).status == 405
+    assert shared.post('/_/api/tasks/note:enqueue', {'delaySeconds': -1}).status == 400
+
+
+def test_a_queue_has_limits(make):
+    host = make(tasks={'maxTasks': 3}).start()
+    host.act('note:pause')
+    for number in range(2):
+        host.enqueued('note', number)
+    host.enqueued('note', scheduleTime=rfc3339(host.clock.now() + 3600))
+    answer = host.enqueue('note')
+    assert (answer.status, answer.json['error']['status']) == (429, 'RESOURCE_EXHAUSTED') and int(answer.header('retry-after')) > 0
+    host.kill()
+    host.start()
+    assert host.enqueue('note').status == 429 and host.metric('hearth_tasks', 'queue="note"') == 3
+    host.act('note:resume')
+    host.until_runs('note', 2)
+    until(lambda: host.enqueue('note').status == 200, 'there is room again')
+    host.stop()
+
+
+# -- commands, backup, docs
+
+def test_commands(host, commands):
+    listed = commands.succeeds('tasks:list').splitlines()
+    assert listed[0].split() == ['QUEUE', 'STATE', 'TASKS', 'BYTES', 'PER', 'SECOND', 'CONCURRENT']
+    assert ['steady', 'active', '0', '0', '20', '1000'] in [line.split() for line in listed]
+    assert commands.succeeds('tasks:pause', 'note') == 'note is paused\n'
+    assert commands.succeeds('tasks:enqueue', 'note', '{a: 1}', '--id', 'mine').startswith('mine is in note, due ')
+    assert commands.succeeds('tasks:enqueue', 'note', '--delay', '60', '--id', 'other').startswith('other is in note, due ')
+    rows = [line.split() for line in commands.succeeds('tasks:list', 'note').splitlines()]
+    assert rows[0] == ['TASK', 'STATE', 'DUE', 'ATTEMPTS', 'ERROR'] and [row[:2] for row in rows[1:]] == [['mine', 'due'], ['other', 'later']]
+    assert commands.succeeds('tasks:delete', 'note', 'other') == 'other is deleted\n'
+    assert commands.succeeds('tasks:resume', 'note') == 'note is active\n'
+    assert host.until_runs('note', 1)[0]['data'] == {'a': 1}
+    host.until_empty('note')
+    assert commands.succeeds('tasks:list', 'note') == 'No tasks.\n'
+    assert commands.succeeds('tasks:purge', 'note') == '0 tasks of note are deleted\n'
+    for command in (['pause', 'no'], ['resume', 'no'], ['purge', 'no'], ['list', 'no'], ['enqueue', 'no'], ['run', 'no', 'a'], ['delete', 'no', 'a']):
+        assert commands.run(f'tasks:{command[0]}', *command[1:]).sentence == 'there is no task queue no; `hearth tasks:list` lists all'
+    assert 'there is no such task' in commands.run('tasks:run', 'note', 'a').sentence
+    assert commands.run('tasks:enqueue', 'note', '--id', 'mine').sentence == 'Requested entity already exists'
+    assert commands.succeeds('functions:call', 'note', '{b: 2}') == 'note succeeded\n'
+    assert host.runs('note')[-1]['data'] == {'b': 2} and 'task queue' in commands.succeeds('functions:list')
+
+
+def test_tasks_are_backed_up_and_restored(host, commands, tmp_path):
+    commands.succeeds('tasks:pause', 'note')
+    commands.succeeds('tasks:enqueue', 'note', '7', '--id', 'kept')
+    commands.succeeds('backup', tmp_path / 'all.tar')
+    commands.succeeds('tasks:purge', 'note')
+    commands.succeeds('restore', tmp_path / 'all.tar', '--force')
+    until(lambda: [task['id'] for task in host.tasks('note')] == ['kept'], 'the task is there as in the backup')
+    commands.succeeds('tasks:resume', 'note')
+    assert host.until_runs('note', 1)[0]['data'] == 7
+
+
+def test_the_page_is_right(host, commands):
+    """The functions of docs/tasks.md are compiled, and its commands print what it shows."""
+    page = (ROOT / 'docs/tasks.md').read_text()
+    source = (ROOT / 'Tests/Plugins/Queues/Queues.swift').read_text()
+    function = re.search(r'^```swift\nlet functions = Functions {\n(.*?)^}\n', page, re.MULTILINE | re.DOTALL)[1]
+    assert function in source
+    block = re.search(r'^```text\n(\$ hearth.*?)^```', page, re.MULTILINE | re.DOTALL)[1]
+    shown = re.findall(r'^\$ hearth (.*)\n((?:[^$].*\n)*)', block, re.MULTILINE)
+    assert len(shown) == 7
+    for command, expected in shown:
+        words = re.findall(r"'[^']*'|\S+", command)
+        lines = commands.succeeds(*(word.strip("'") for word in words)).splitlines()
+        if command == 'tasks:list':
+            lines = [lines[0], next(line for line in lines if line.startswith('sendMail'))]
+        found = [[word for word in line.split() if not re.match(r'\d{4}-', word)] for line in lines]
+        assert found == [[word for word in line.split() if not re.match(r'\d{4}-', word)] for line in expected.splitlines()], command
+    assert call(host, 'welcome', {'name': 'ada'}).status == 200
+    assert until(lambda: host.get('sent/welcome-ada'), 'the mail is sent') == {'to': 'ada@example.com', 'text': 'Hello'}
