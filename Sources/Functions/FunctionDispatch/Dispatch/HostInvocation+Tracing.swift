@@ -26,7 +26,7 @@ extension Trigger {
         case .callable, .https: "http"
         case .event: "datasource"
         case .schedule: "timer"
-        case .blocking: "other"
+        case .blocking, .task: "other"
         }
     }
 }
