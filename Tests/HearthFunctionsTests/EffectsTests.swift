@@ -16,6 +16,14 @@ private let functions = Functions {
         try message.setBody(json: request.data)
         return try await http.send(message).text
     }
+    OnCall("counts") { (request: CallableRequest<String>) async throws -> Bool in
+        try await once(request.data, update: ["count": ServerValue.increment(1)])
+    }
+    OnCall("remembers") { (request: CallableRequest<String>) async throws -> JSONValue in
+        if let known = try await cache.get(request.data, as: Int.self) { return .int(Int64(known)) }
+        let isNew = try await cache.setIfAbsent(request.data, 7, ttlSeconds: 60)
+        return .bool(isNew)
+    }
 }
 
 // Beside the other suites of the SDK, since the boundary has one host at a time in a process.
@@ -34,6 +42,23 @@ extension SDK {
                 let sent = await app.memory?.sentRequests() ?? []
                 #expect(sent.map(\.url) == [url, "https://api.example.com/weather?city=Rome"])
                 #expect(sent.first?.headers["x-key"] == "k" && sent.first?.body == nil)
+            }
+        }
+
+        @Test func anUpdateIsPerformedOnce() async throws {
+            try await functions.test { app in
+                let results = [try await app.call("counts", "a"), try await app.call("counts", "a"), try await app.call("counts", "b")]
+                #expect(results == [true, false, true])
+                #expect(try await database.reference("count").getData().value == 2)
+            }
+        }
+
+        @Test func valuesOfTheCacheEnd() async throws {
+            try await functions.test { app in
+                #expect(try await app.call("remembers", "k") == true)
+                #expect(try await app.call("remembers", "k") == 7)
+                await app.memory?.advanceCache(seconds: 61)
+                #expect(try await app.call("remembers", "k") == true)
             }
         }
 

@@ -160,7 +160,8 @@ typedef struct hearth_answer {
     hearth_bytes body;
 } hearth_answer;
 
-/* A call of a service that the host offers: "database", "messaging", "auth", "http", "cache". docs/services.md describes their methods and payloads. */
+/* A call of a service that the host offers: "database", "messaging", "auth", "http", "cache". docs/services.md describes their
+ * methods and payloads. */
 typedef struct hearth_service_call {
     hearth_bytes service; /* "database" */
     hearth_bytes method;  /* "set" */

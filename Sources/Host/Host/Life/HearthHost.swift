@@ -129,8 +129,7 @@ public final class HearthHost {
         reference.value.delivery = delivery
         metrics = MetricsGatherer(
             loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output,
-            memory: memory, userEvents: accounts.eventFigures, schedules: schedules.engine)
-        metrics.cache = dispatcher.services.registerCache(configuration.cache, loop: home)
+            memory: memory, userEvents: accounts.eventFigures, schedules: schedules.engine, cache: dispatcher.services.cache(configuration, home))
         let linkBase = dispatcher.services.registerServices(
             configuration, database: database.database, messaging: messaging, authentication: users.service, memory: memory, loop: home)
         deployer = Deployer(

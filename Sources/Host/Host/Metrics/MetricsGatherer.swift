@@ -36,7 +36,7 @@ final class MetricsGatherer {
     let memory: MemoryBudget
     let userEvents: UserEventFigures
     let schedules: ScheduleEngine
-    var cache: CacheCalls?
+    let cache: CacheCalls
     private let loop: EventLoop
     private let database: RealtimeDatabase
     private let messagingService: MessagingService
@@ -63,8 +63,9 @@ final class MetricsGatherer {
 
     init(
         loop: EventLoop, dispatcher: Dispatcher, delivery: TriggerDelivery, database: RealtimeDatabase, messaging: MessagingService,
-        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures, schedules: ScheduleEngine
+        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures, schedules: ScheduleEngine, cache: CacheCalls
     ) {
+        self.cache = cache
         self.schedules = schedules
         self.userEvents = userEvents
         self.memory = memory

@@ -3,6 +3,7 @@ import DatabaseAPI
 import EventDelivery
 import EventLoop
 import FunctionDispatch
+import FunctionServices
 import HTTP
 import Logs
 import Metrics
@@ -34,7 +35,7 @@ struct MetricsReport {
         writeLive(to: &text)
         writeOutbox(to: &text)
         writeSchedules(figures.schedules.figures, to: &text)
-        writeCache(figures.cache?.figures ?? [], to: &text)
+        writeCache(figures.cache.figures, to: &text)
         writeMessaging(figures.messaging, to: &text)
         writeProcess(to: &text)
         return text.finish()
