@@ -18,7 +18,7 @@ def test_private_addresses_are_denied_by_default(prepare, servers):
     host = started(prepare)
     port = servers[0].port
     for url in (servers[0].url, f'http://localhost:{port}/', f'http://[::1]:{port}/', f'http://[::ffff:127.0.0.1]:{port}/', 'http://0/',
-                f'http://127.1:{port}/', f'http://0177.0.0.1:{port}/', 
+                f'http://127.1:{port}/', f'http://0177.0.0.1:{port}/',
                 'http://169.254.169.254/latest/meta-data', 'http://168.63.129.16/',
                 'http://100.64.0.1/', 'http://192.168.0.1/', 'http://172.16.0.1/'):
         assert fetch(host, url)['error'] == 'denied', url

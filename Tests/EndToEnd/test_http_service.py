@@ -73,7 +73,8 @@ def test_timeouts(base, servers):
 
 def test_the_deadline_of_the_call_ends_the_request(base, servers):
     answer = base.callable('fetchesBriefly', {'url': servers[0].url + '/drips', 'timeoutSeconds': 600})
-    assert answer.status == 504
+    # The request and the call have the same deadline: either may be the first to notice.
+    assert answer.status == 504 or answer.json['result']['error'] == 'timeout'
     assert Origin.gone.wait(10)
 
 

@@ -18,7 +18,7 @@ def database(host, method, path, value=None):
 
 @pytest.fixture
 def host(launch):
-    return launch(['Effects'], mode='development')
+    return launch(['Effects'], mode='development', config={'database': {'triggers': {'retryMinSeconds': 0.05}}})
 
 
 def once(host, key, update=None, **more):

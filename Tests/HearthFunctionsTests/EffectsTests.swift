@@ -16,6 +16,14 @@ private let functions = Functions {
         try message.setBody(json: request.data)
         return try await http.send(message).text
     }
+    OnCall("counts") { (request: CallableRequest<String>) async throws -> Bool in
+        try await once(request.data, update: ["count": ServerValue.increment(1)])
+    }
+    OnCall("remembers") { (request: CallableRequest<String>) async throws -> JSONValue in
+        if let known = try await cache.get(request.data, as: Int.self) { return .int(Int64(known)) }
+        let isNew = try await cache.setIfAbsent(request.data, 7, ttlSeconds: 60)
+        return .bool(isNew)
+    }
 }
 
 // Beside the other suites of the SDK, since the boundary has one host at a time in a process.
@@ -29,17 +37,38 @@ extension SDK {
                     return HTTPResponse(headers: ["Content-Type": "application/json"], text: #"{"degrees": 21}"#)
                 }
                 let url = "https://api.example.com/weather?city=Bern"
-                #expect(try await app.call("weather", "Bern") == ["status": 200, "body": ["degrees": 21], "url": .string(url)])
-                #expect(try await app.call("weather", "Rome") == ["error": "unreachable"])
+                let (bern, rome) = (try await app.call("weather", "Bern"), try await app.call("weather", "Rome"))
+                #expect(bern == ["status": 200, "body": ["degrees": 21], "url": .string(url)])
+                #expect(rome == ["error": "unreachable"])
                 let sent = await app.memory?.sentRequests() ?? []
                 #expect(sent.map(\.url) == [url, "https://api.example.com/weather?city=Rome"])
                 #expect(sent.first?.headers["x-key"] == "k" && sent.first?.body == nil)
             }
         }
 
+        @Test func anUpdateIsPerformedOnce() async throws {
+            try await functions.test { app in
+                let (first, second) = (try await app.call("counts", "a"), try await app.call("counts", "a"))
+                let third = try await app.call("counts", "b")
+                #expect((first, second, third) == (true, false, true))
+                let count = try await database.reference("count").getData().value
+                #expect(count == 2)
+            }
+        }
+
+        @Test func valuesOfTheCacheEnd() async throws {
+            try await functions.test { app in
+                let (first, second) = (try await app.call("remembers", "k"), try await app.call("remembers", "k"))
+                await app.memory?.advanceCache(seconds: 61)
+                let third = try await app.call("remembers", "k")
+                #expect((first, second, third) == (true, 7, true))
+            }
+        }
+
         @Test func nothingIsSentFromMemory() async throws {
             try await functions.test { app in
-                #expect(try await app.call("weather", "Bern") == ["error": "denied"])
+                let answer = try await app.call("weather", "Bern")
+                #expect(answer == ["error": "denied"])
             }
         }
 
@@ -51,7 +80,8 @@ extension SDK {
                     #expect(request.retries == 2 && request.redirects == 0 && request.headers["content-type"] == "application/json")
                     return HTTPResponse(status: 201, body: request.body ?? [])
                 }
-                #expect(try await app.call("posts", ["a": "ä"]) == #"{"a":"ä"}"#)
+                let echo = try await app.call("posts", ["a": "ä"])
+                #expect(echo == #"{"a":"ä"}"#)
             }
         }
     }

@@ -161,7 +161,8 @@ struct ConfigurationReader {
             rules: file(field["rules"]), storage: field["storage"].choice(DatabaseSettings.Storage.self),
             defaultNamespace: field["defaultNamespace"].stringIfPresent ?? "\(project)-default-rtdb",
             namespaces: field["namespaces"].stringsIfPresent ?? [], idleSeconds: field["idleSeconds"].double,
-            readers: field["readers"].intIfPresent, onceSeconds: field["onceSeconds"].double, enforceAppCheck: field["enforceAppCheck"].bool, limits: limits(field["limits"]),
+            readers: field["readers"].intIfPresent, onceSeconds: field["onceSeconds"].double,
+            enforceAppCheck: field["enforceAppCheck"].bool, limits: limits(field["limits"]),
             triggers: triggers(field["triggers"]))
     }
 

@@ -1,3 +1,4 @@
+import AdminProtocol
 import EventLoop
 import FunctionDispatch
 import HearthJSON
@@ -69,7 +70,8 @@ package final class CacheCalls: Service {
         case "delete": return ["deleted": .bool(cache.delete(request.key, now: now))]
         case "increment": return ["value": .int(try increment(request, &cache, now: now))]
         default:
-            throw CacheRefusal(.unimplemented, "unknown-method", "cache has no method \"\(method)\"; it has get, set, setIfAbsent, delete, increment")
+            throw CacheRefusal(
+                .unimplemented, "unknown-method", "cache has no method \"\(method)\"; it has get, set, setIfAbsent, delete, increment")
         }
     }
 
@@ -77,7 +79,8 @@ package final class CacheCalls: Service {
         guard let value = request.value else { throw .invalid("\"value\" is missing") }
         let bytes = value.serialized()
         guard bytes.count <= valueBytesMax, cache.fits(request.key, bytes) else {
-            throw CacheRefusal(.resourceExhausted, "too-large", "a value may have \(valueBytesMax) bytes as JSON, and must fit into \(bytesMax) bytes")
+            throw CacheRefusal(
+                .resourceExhausted, "too-large", "a value may have \(valueBytesMax) bytes as JSON, and must fit into \(bytesMax) bytes")
         }
         cache.set(request.key, bytes, end: request.end(now: now))
     }

@@ -4,7 +4,7 @@ import HearthFunctions
 let functions = Functions {
     OnCall("fetches", fetch)
     OnCall("fetchesBriefly", options: Options(timeoutSeconds: 1), fetch)
-    OnCall("updatesOnce") { (call: CallableRequest<JSONValue>) throws -> JSONValue in
+    OnCall("updatesOnce") { (call: CallableRequest<JSONValue>) async throws -> JSONValue in
         do throws(DatabaseError) {
             let instance = call.data["instance"]?.string.map { database.instance($0) }
             return .bool(try await once(call.data["id"]?.string ?? "", update: call.data["update"] ?? [:], in: instance))
@@ -29,7 +29,7 @@ let functions = Functions {
             return ["error": ((error as? HttpsError)?.details as? JSONValue)?["reason"] ?? "?"]
         }
     }
-    OnCall("cachesTyped") { (_: CallableRequest<JSONValue>) throws -> JSONValue in
+    OnCall("cachesTyped") { (_: CallableRequest<JSONValue>) async throws -> JSONValue in
         try await cache.set("typed", ["a": 1], ttlSeconds: 60)
         let value = try await cache.get("typed", as: [String: Int].self)
         let isNew = try await cache.setIfAbsent("typed", "other")

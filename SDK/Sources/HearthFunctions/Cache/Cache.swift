@@ -7,9 +7,9 @@ internal import HearthJSON
 ///     try await cache.set("rates", rates, ttlSeconds: 600)
 ///     return rates
 ///
-/// Each plugin has a cache of its own. It is bounded (`cache.bytes` in `functions.json`, 16 MiB by default): values that were not used for the longest
-/// time are removed for newer ones. It is empty after a restart or an upgrade of the host. So it is for what can be fetched or computed again, and for
-/// counters that may be lost, such as those of a rate limit.
+/// Each plugin has a cache of its own. It is bounded (`cache.bytes` in `functions.json`, 16 MiB by default): values that were not used for the
+/// longest time are removed for newer ones. It is empty after a restart or an upgrade of the host. So it is for what can be fetched or computed
+/// again, and for counters that may be lost, such as those of a rate limit.
 public let cache = Cache()
 
 /// A cache of values by keys of 1 to 512 bytes.

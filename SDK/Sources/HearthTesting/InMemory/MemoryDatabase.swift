@@ -88,7 +88,9 @@ struct MemoryDatabase {
             places = try Self.places(of: value).map { keys + $0 }
             after = try updated(before, places, value)
         case "once":
-            guard let key = payload["key"]?.string, (1...512).contains(key.utf8.count) else { throw .invalid("key must be a string of 1 to 512 bytes") }
+            guard let key = payload["key"]?.string, (1...512).contains(key.utf8.count) else {
+                throw .invalid("key must be a string of 1 to 512 bytes")
+            }
             places = try Self.places(of: value).map { keys + $0 }
             after = try updated(before, places, value)
             guard onceKeys[instance, default: []].insert(key).inserted else { return (.value(["first": false]), nil) }

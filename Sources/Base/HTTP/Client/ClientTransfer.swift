@@ -68,7 +68,8 @@ final class ClientTransfer {
                 CURLE_SSL_ISSUER_ERROR: .tls
             case CURLE_TOO_MANY_REDIRECTS: .redirect
             case CURLE_URL_MALFORMAT: .invalidRequest
-            case CURLE_UNSUPPORTED_PROTOCOL: headers.isEmpty ? .invalidRequest : .redirect
+            // The protocol of the request has been checked: without a head, the answer is not HTTP.
+            case CURLE_UNSUPPORTED_PROTOCOL: headers.isEmpty ? .transfer : .redirect
             default: .transfer
             }
         return ClientError(kind, "\(String(cString: hearth_curl_easy_text(code))) (libcurl \(code.rawValue)).")

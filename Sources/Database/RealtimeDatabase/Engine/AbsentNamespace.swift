@@ -38,7 +38,8 @@ public struct AbsentNamespace: Sendable {
             }
             if expected != Node.emptyETag { return .conflict(value: Array("null".utf8), etag: Node.emptyETag) }
         }
-        guard changes.allSatisfy({ $0.node.isEmpty }) else { return nil }
+        // A key of a write that is performed once has to be stored, even without data.
+        guard request.once == nil, changes.allSatisfy({ $0.node.isEmpty }) else { return nil }
         return .committed(
             WriteReceipt(commit: 0, value: request.wantsValue ? .empty : nil, etag: request.wantsETag ? Node.emptyETag : nil))
     }

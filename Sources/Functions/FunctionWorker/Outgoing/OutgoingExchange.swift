@@ -33,7 +33,11 @@ final class OutgoingExchange {
             guard attempts <= call.request.retries, call.request.isIdempotent, let pause = pause(after: result, attempts), !call.isOver,
                 loop.nowMilliseconds + pause < call.deadline
             else {
-                return result.map { OutgoingAnswer(url: $0.url, attempts: attempts, response: $0.response) }
+                return result.map { answer in
+                    var answer = answer
+                    answer.attempts = attempts
+                    return answer
+                }
             }
             await call.pause(milliseconds: pause)
             if call.isOver { return .failure(OutgoingFailure(.cancelled, "the request was cancelled")) }
@@ -76,7 +80,7 @@ final class OutgoingExchange {
         while true {
             let response = try await send(hop, call)
             guard call.request.redirects > 0, let location = Self.location(response) else {
-                return OutgoingAnswer(url: hop.url.text, attempts: 0, response: response)
+                return OutgoingAnswer(url: hop.url.text, attempts: 0, response: response, isDecompressed: call.request.decompresses)
             }
             guard count < call.request.redirects else { throw OutgoingFailure(.redirect, "there were more than \(call.request.redirects) redirects") }
             count += 1
@@ -99,7 +103,7 @@ final class OutgoingExchange {
             method: hop.method, url: hop.url.text, headers: hop.headers, body: hop.body, timeoutMilliseconds: Int(call.deadline - now),
             responseBytesMax: min(call.request.responseBytesMax, responseBytesMax))
         request.isDirect = true
-        request.decompresses = !hop.headers.contains { $0.name.lowercased() == "accept-encoding" }
+        request.decompresses = call.request.decompresses
         request.admits = { [rules] in rules.admits($0, host, port: port) }
         do throws(ClientError) {
             return try await client.send(request)

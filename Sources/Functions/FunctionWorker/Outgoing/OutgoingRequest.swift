@@ -14,6 +14,9 @@ struct OutgoingRequest {
     var redirects = 5
     var responseBytesMax = Int.max
 
+    /// Whether the answer is decompressed. A function that asks for an encoding gets the answer as it is sent.
+    var decompresses: Bool { !headers.contains { $0.name.lowercased() == "accept-encoding" } }
+
     /// Methods that a server may get twice (RFC 9110 section 9.2.2).
     var isIdempotent: Bool { ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method) }
 
@@ -147,11 +150,13 @@ struct OutgoingAnswer {
     var url: String
     var attempts: Int
     var response: ClientResponse
+    /// Whether the body was decompressed, if it was compressed.
+    var isDecompressed: Bool
 
     /// The answer for the function: a JSON object, a zero byte and the body.
     var body: [UInt8] {
         // The body is not compressed any more.
-        let isDecoded = response.header("content-encoding").map { ["gzip", "x-gzip", "deflate"].contains($0.lowercased()) } ?? false
+        let isDecoded = isDecompressed && response.header("content-encoding").map { ["gzip", "x-gzip", "deflate"].contains($0.lowercased()) } == true
         let headers = response.headers.filter { !isDecoded || $0.name != "content-encoding" && $0.name != "content-length" }
         let head: JSONValue = [
             "status": .int(Int64(response.status)), "url": .string(url), "attempts": .int(Int64(attempts)),

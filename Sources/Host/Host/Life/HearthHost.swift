@@ -131,9 +131,9 @@ public final class HearthHost {
         reference.value.delivery = delivery
         metrics = MetricsGatherer(
             loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output,
-            memory: memory, userEvents: accounts.eventFigures, schedules: schedules.engine, tasks: tasks.engine)
+            memory: memory, userEvents: accounts.eventFigures, schedules: schedules.engine, tasks: tasks.engine,
+            cache: dispatcher.services.cache(configuration, home))
         telemetry = try TelemetryHost(configuration, loop: home, dispatcher: dispatcher, metrics: metrics, log: log)
-        metrics.cache = dispatcher.services.registerCache(configuration.cache, loop: home)
         let linkBase = dispatcher.services.registerServices(
             configuration, database: database.database, messaging: messaging, authentication: users.service, tasks: tasks.service, memory: memory,
             loop: home)

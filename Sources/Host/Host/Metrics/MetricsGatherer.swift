@@ -41,7 +41,7 @@ final class MetricsGatherer {
     let schedules: ScheduleEngine
     /// The figures of the export to a collector. Set after both were made.
     var telemetryFigures: () -> TelemetryFigures = { TelemetryFigures() }
-    var cache: CacheCalls?
+    let cache: CacheCalls
     let tasks: TaskEngine
     private let loop: EventLoop
     private let database: RealtimeDatabase
@@ -70,8 +70,10 @@ final class MetricsGatherer {
 
     init(
         loop: EventLoop, dispatcher: Dispatcher, delivery: TriggerDelivery, database: RealtimeDatabase, messaging: MessagingService,
-        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures, schedules: ScheduleEngine, tasks: TaskEngine
+        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures, schedules: ScheduleEngine, tasks: TaskEngine,
+        cache: CacheCalls
     ) {
+        self.cache = cache
         self.schedules = schedules
         self.tasks = tasks
         self.userEvents = userEvents

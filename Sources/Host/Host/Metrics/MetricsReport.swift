@@ -4,6 +4,7 @@ import DatabaseAPI
 import EventDelivery
 import EventLoop
 import FunctionDispatch
+import FunctionServices
 import HTTP
 import Logs
 import Metrics
@@ -38,7 +39,7 @@ struct MetricsReport {
         writeOutbox(to: &set)
         writeSchedules(figures.schedules.figures, to: &set)
         writeTasks(figures.tasks.figures, to: &set)
-        writeCache(figures.cache?.figures ?? [], to: &set)
+        writeCache(figures.cache.figures, to: &set)
         writeMessaging(figures.messaging, to: &set)
         writeTelemetry(figures.telemetryFigures(), to: &set)
         writeProcess(to: &set)

@@ -15,8 +15,8 @@ final class LinkBase {
 
 extension ServiceBroker {
     /// Registers the cache of plugins.
-    func registerCache(_ settings: CacheSettings, loop: EventLoop) -> CacheCalls {
-        let cache = CacheCalls(bytesMax: settings.bytes, valueBytesMax: settings.valueBytes, loop: loop)
+    func cache(_ configuration: Configuration, _ loop: EventLoop) -> CacheCalls {
+        let cache = CacheCalls(bytesMax: configuration.cache.bytes, valueBytesMax: configuration.cache.valueBytes, loop: loop)
         register(cache)
         return cache
     }
