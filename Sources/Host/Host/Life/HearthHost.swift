@@ -140,7 +140,6 @@ public final class HearthHost {
             dispatcher: dispatcher, log: log)
         functionAdministration = FunctionAdministration(deployer)
         try makeShards()
-        metrics.use(shards)
         (deployer.address, linkBase.url) = ("\(address)", "\(address.url)")
         functionAdministration.base = "\(address.url)/\(configuration.project)"
         deployer.publish = { [unowned self] in await publish($0) }
@@ -183,6 +182,7 @@ public final class HearthHost {
         // The shards have duplicates. A host that stops must not leave a socket on which nobody accepts.
         for socket in options.takeover?.sockets ?? options.sockets { close(socket.descriptor) }
         dispatcher.serve(on: shards.dropFirst().map(\.loop))
+        metrics.use(shards)
         guard let tls = settings.tls else { return }
         certificates = CertificateWatcher(tls, offersHTTP2: settings.http2.isEnabled, shards: shards, loop: home, log: log)
         do throws(TLSError) {
