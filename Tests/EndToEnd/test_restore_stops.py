@@ -129,7 +129,7 @@ def test_a_restore_that_is_interrupted_is_completed(host, commands, tmp_path):
     stage, kept = host.data / 'restore-1-1', 'before-restore-1'
     with tarfile.open(tmp_path / 'all.tar') as archive:
         archive.extractall(stage, filter='data')
-    (host.data / 'restore.json').write_text(json.dumps({'stage': stage.name, 'kept': kept, 'replaced': ['database', 'users', 'schedules']}))
+    (host.data / 'restore.json').write_text(json.dumps({'stage': stage.name, 'kept': kept, 'replaced': ['database', 'users', 'schedules', 'tasks']}))
     (host.data / kept).mkdir()
     (host.data / 'database').rename(host.data / kept / 'database')
     host.start()

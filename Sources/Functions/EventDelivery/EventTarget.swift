@@ -18,7 +18,7 @@ package protocol EventTarget: AnyObject {
     func retry(of event: OutboxEvent, after progress: inout DeliveryProgress, now: Int64) -> EventRetry
     /// The longest time between two attempts, in milliseconds; nil for that of the settings.
     var retryMilliseconds: Int64? { get }
-    /// Work for the moment at which it is durable that the event is settled; nil for none.
+    /// Returns the closure to call once it is durable that the event is settled; nil for none.
     ///
     /// - Parameter error: the reason why it was given up; nil after a success.
     func afterSettling(_ event: OutboxEvent, error: String?) -> (() -> Void)?
