@@ -214,8 +214,8 @@ let package = Package(
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
                 "RealtimeDatabase", "DatabaseAPI", "Passwords", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck",
-                "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "Schedules", "FunctionServices", "Deployment",
-                "HostCore",
+                "Messaging", "PluginBuild", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "Schedules", "FunctionServices",
+                "Deployment", "HostCore",
                 "Administration", "Store", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 

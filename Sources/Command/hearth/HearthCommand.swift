@@ -7,7 +7,7 @@ struct HearthCommand: ParsableCommand {
         commandName: "hearth",
         abstract: "A self-hosted function host: Firebase clients call compiled plugins on your own machine.",
         version: "0.1.0",
-        subcommands: [Init.self, Serve.self, Exec.self, WorkerCommand.self, Manifest.self] + clientCommands + [Completions.self])
+        subcommands: [Init.self, Serve.self, Exec.self, Doctor.self, WorkerCommand.self, Manifest.self] + clientCommands + [Completions.self])
 
     /// The visible commands, with their abstracts.
     static var shown: [(name: String, abstract: String)] {

@@ -3,7 +3,7 @@ import ArgumentParser
 /// The help of `hearth`: every command in one line, in groups.
 enum MainHelp {
     private static let groups: [(title: String, prefixes: [String])] = [
-        ("A project", ["init", "serve", "exec"]),
+        ("A project", ["init", "serve", "exec", "doctor"]),
         ("Functions", ["deploy", "functions:", "schedules:", "secrets:"]),
         ("Data", ["database:"]),
         ("Dead letters", ["events:"]),
