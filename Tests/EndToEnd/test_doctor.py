@@ -220,7 +220,8 @@ def test_the_owner_of_the_data(healthy):
 
 def test_a_full_disk_of_memory(healthy):
     host = healthy()
-    command = [str(word) for word in (BINARY, 'doctor', '--config', host.config_path, '--port', host.port, '--mode', 'production', '--data-dir', host.data)]
+    options = ('--config', host.config_path, '--port', host.port, '--mode', 'production', '--data-dir', host.data)
+    command = [str(word) for word in (BINARY, 'doctor', *options)]
     shell = f'mount -t tmpfs -o size=1m,mode=700 none {host.data} && exec "$@"'
     done = subprocess.run(['unshare', '--mount', 'sh', '-c', shell, 'sh', *command], capture_output=True, text=True, timeout=60, check=False,
                           cwd=host.folder)

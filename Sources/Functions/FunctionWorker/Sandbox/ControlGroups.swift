@@ -50,7 +50,8 @@ public struct ControlGroups: Sendable, Equatable {
     public static var areLikely: Bool {
         for root in [ownGroup, "/sys/fs/cgroup"] {
             guard let root, let controllers = ControlFile.read("\(root)/cgroup.controllers")?.split(whereSeparator: \.isWhitespace) else { continue }
-            if Controller.allCases.allSatisfy({ controllers.contains(Substring($0.rawValue)) }), access("\(root)/cgroup.procs", W_OK) == 0 { return true }
+            let hasAll = Controller.allCases.allSatisfy { controllers.contains(Substring($0.rawValue)) }
+            if hasAll, access("\(root)/cgroup.procs", W_OK) == 0 { return true }
         }
         return Controller.allCases.contains { access("/sys/fs/cgroup/\($0.rawValue)/cgroup.procs", W_OK) == 0 }
     }

@@ -117,7 +117,9 @@ extension HostExamination {
                 check, "no control groups can be made, so the memory limit holds for each process of a worker only: run the host as the systemd "
                     + "service, which has Delegate=, or allow it in the container")
         }
-        if geteuid() == 0, subject.mode == .production { warn(check, "this is root: run the host as another user, so that workers are confined more") }
+        if geteuid() == 0, subject.mode == .production {
+            warn(check, "this is root: run the host as another user, so that workers are confined more")
+        }
         settle(check, "workers are confined as far as they can be")
     }
 
