@@ -372,3 +372,9 @@ def test_memory_only_in_production(healthy):
 def test_wrong_arguments(tmp_path):
     commands = Commands(None, tmp_path / 'commands')
     assert commands.run('doctor', '--port', '70000').status == 64
+
+
+def test_core_dumps_that_go_elsewhere(healthy, tmp_path):
+    host = healthy(config={**RULES, 'crashes': {'coreDumps': True}})
+    pattern = fake(tmp_path, 'pattern', '|/usr/lib/systemd/systemd-coredump %P\n')
+    assert 'sysctl kernel.core_pattern=core' in of(doctor(host, binds={'/proc/sys/kernel/core_pattern': pattern}), 'kernel', 'warning')

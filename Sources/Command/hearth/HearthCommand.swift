@@ -33,7 +33,7 @@ struct WorkerCommand: ParsableCommand {
 /// The commands that talk to a running host, in the order of the help.
 let clientCommands: [any ParsableCommand.Type] = [
     Deploy.self, FunctionsList.self, FunctionsVersions.self, FunctionsRollback.self, FunctionsSplit.self, FunctionsDelete.self, FunctionsLog.self,
-    FunctionsCall.self, FunctionsShell.self,
+    FunctionsCall.self, FunctionsShell.self, Debug.self,
     SchedulesList.self, SchedulesRun.self, SchedulesPause.self, SchedulesResume.self,
     DatabaseGet.self, DatabaseSet.self, DatabaseUpdate.self, DatabasePush.self, DatabaseRemove.self, DatabaseImport.self,
     DatabaseExport.self, DatabaseRules.self, DatabaseProfile.self, EventsList.self, EventsShow.self, EventsReplay.self, EventsDelete.self,

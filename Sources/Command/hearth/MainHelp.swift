@@ -4,7 +4,7 @@ import ArgumentParser
 enum MainHelp {
     private static let groups: [(title: String, prefixes: [String])] = [
         ("A project", ["init", "serve", "exec", "doctor"]),
-        ("Functions", ["deploy", "functions:", "schedules:", "secrets:"]),
+        ("Functions", ["deploy", "functions:", "debug", "schedules:", "secrets:"]),
         ("Data", ["database:"]),
         ("Dead letters", ["events:"]),
         ("Users and apps", ["auth:", "appcheck:"]),

@@ -36,6 +36,8 @@ public struct Configuration: Sendable {
     public var messaging: MessagingSettings
     /// Schedules of functions.
     public var schedules: ScheduleSettings
+    /// Crashes of functions.
+    public var crashes: CrashSettings
     /// The log on standard error, and the stored log.
     public var logging: LoggingSettings
     /// The builds of products to use.

@@ -40,6 +40,7 @@ struct ConfigurationReader {
             database: database(root["database"], project: project),
             messaging: messaging(root["messaging"]),
             schedules: schedules(root["schedules"]),
+            crashes: crashes(root["crashes"]),
             logging: logging(root["logging"]),
             watch: WatchSettings(configuration: root["watch"]["configuration"].choice(WatchSettings.BuildConfiguration.self)),
             warnings: [])

@@ -15,6 +15,9 @@ int linux_die_with_parent(void);
 /* Programs started by this process can gain no further privileges (no_new_privs). 0, or a negated errno. */
 int linux_set_no_new_privileges(void);
 
+/* Lets processes of the same user attach to this process with a debugger, also where only ancestors may (Yama). 0, or a negated errno. */
+int linux_allow_debuggers(void);
+
 /* Closes every descriptor from `first` on. 0, or a negated errno. */
 int linux_close_from(unsigned first);
 

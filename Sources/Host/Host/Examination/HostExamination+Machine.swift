@@ -2,6 +2,7 @@ import CLinux
 import Configuration
 import EventLoop
 import Files
+import FunctionDispatch
 import FunctionWorker
 import Glibc
 import Schedules
@@ -116,6 +117,9 @@ extension HostExamination {
             warn(
                 check, "no control groups can be made, so the memory limit holds for each process of a worker only: run the host as the systemd "
                     + "service, which has Delegate=, or allow it in the container")
+        }
+        if configuration?.crashes.coreDumps == true, let obstacle = CorePattern.current.obstacle {
+            warn(check, "crashes.coreDumps is on, and no core dump is kept: \(obstacle)")
         }
         if geteuid() == 0, subject.mode == .production {
             warn(check, "this is root: run the host as another user, so that workers are confined more")
