@@ -107,7 +107,7 @@ def test_a_function_that_moved_to_another_plugin(project, host):
 @pytest.mark.parametrize('arguments, words', [
     (['--only', 'functions:nothing'], 'functions:nothing matches no function; there are one, two'),
     (['--except', 'functions:nothing'], 'functions:nothing matches no function'), (['--only', 'one'], 'write functions:one'),
-    (['--only', 'functions:Nobody:one'], 'there are Things'), (['--only', 'database'], 'database:rules set'),
+    (['--only', 'functions:Nobody:one'], 'there are Things'), (['--only', 'database'], 'names no rules'),
     (['--except', 'functions'], 'leaves nothing'), (['--only', 'functions:one,'], 'empty place'),
 ])
 def test_names_that_are_none(arguments, words, project, host):

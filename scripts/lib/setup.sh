@@ -11,7 +11,7 @@ build_packages=(
   libuv1-dev node-llhttp libnghttp2-dev libssl-dev zlib1g-dev libsqlite3-dev libre2-dev libcurl4-openssl-dev libargon2-dev libstdc++-12-dev
   pkg-config git ca-certificates tzdata
 )
-test_packages=(python3 python3-venv curl openssl gcc libc6-dev strace valgrind procps systemd zsh fish chromium)
+test_packages=(python3 python3-venv curl openssl gcc gdb libc6-dev strace valgrind procps systemd zsh fish chromium)
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "${0##*/}: $*"; exit 1; }

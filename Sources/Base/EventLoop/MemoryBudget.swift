@@ -61,12 +61,14 @@ public final class MemoryBudget: Sendable {
         }
     }
 
-    /// The default budget: an eighth of the memory of the machine, or of the process's control group; between 64 and 512 MiB.
-    public static var standardBytes: Int {
+    /// The default budget: an eighth of ``availableBytes``, between 64 and 512 MiB.
+    public static var standardBytes: Int { min(max(availableBytes / 8, 64 << 20), 512 << 20) }
+
+    /// The memory of the machine, or of the process's control group if that is less.
+    public static var availableBytes: Int {
         let limit = uv_get_constrained_memory()
         let machine = uv_get_total_memory()
-        let bytes = limit > 0 && limit < machine ? limit : machine
-        return min(max(Int(clamping: bytes / 8), 64 << 20), 512 << 20)
+        return Int(clamping: limit > 0 && limit < machine ? limit : machine)
     }
 }
 

@@ -66,6 +66,20 @@ public final class TLSContext: @unchecked Sendable {
 
     deinit { SSL_CTX_free(handle) }
 
+    /// The time in which the server's certificate is valid, in seconds since 1970; nil if OpenSSL cannot tell.
+    public var validity: ClosedRange<Int>? {
+        guard let certificate = SSL_CTX_get0_certificate(handle), let first = Self.seconds(X509_get0_notBefore(certificate)),
+            let last = Self.seconds(X509_get0_notAfter(certificate)), first <= last
+        else { return nil }
+        return first...last
+    }
+
+    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int? {
+        var parts = tm()
+        guard ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
+        return timegm(&parts)
+    }
+
     private static func load(certificateFile: String, keyFile: String, _ offersHTTP2: Bool) throws(TLSError) -> OpaquePointer {
         try requireReadable(certificateFile, as: "certificate")
         try requireReadable(keyFile, as: "private key")

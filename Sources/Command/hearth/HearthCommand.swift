@@ -8,7 +8,7 @@ struct HearthCommand: ParsableCommand {
         commandName: "hearth",
         abstract: "A self-hosted function host: Firebase clients call compiled plugins on your own machine.",
         version: HearthVersion.text,
-        subcommands: [Init.self, Serve.self, Exec.self, WorkerCommand.self, Manifest.self] + clientCommands + [Completions.self])
+        subcommands: [Init.self, Serve.self, Exec.self, Doctor.self, WorkerCommand.self, Manifest.self] + clientCommands + [Completions.self])
 
     /// The visible commands, with their abstracts.
     static var shown: [(name: String, abstract: String)] {
@@ -34,7 +34,7 @@ struct WorkerCommand: ParsableCommand {
 /// The commands that talk to a running host, in the order of the help.
 let clientCommands: [any ParsableCommand.Type] = [
     Deploy.self, FunctionsList.self, FunctionsVersions.self, FunctionsRollback.self, FunctionsSplit.self, FunctionsDelete.self, FunctionsLog.self,
-    FunctionsCall.self, FunctionsShell.self,
+    FunctionsCall.self, FunctionsShell.self, Debug.self,
     SchedulesList.self, SchedulesRun.self, SchedulesPause.self, SchedulesResume.self,
     TasksList.self, TasksEnqueue.self, TasksRun.self, TasksPause.self, TasksResume.self, TasksPurge.self, TasksDelete.self,
     DatabaseGet.self, DatabaseSet.self, DatabaseUpdate.self, DatabasePush.self, DatabaseRemove.self, DatabaseImport.self,

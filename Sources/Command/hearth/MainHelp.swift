@@ -3,8 +3,8 @@ import ArgumentParser
 /// The help of `hearth`: every command in one line, in groups.
 enum MainHelp {
     private static let groups: [(title: String, prefixes: [String])] = [
-        ("A project", ["init", "serve", "exec"]),
-        ("Functions", ["deploy", "functions:", "schedules:", "tasks:", "secrets:"]),
+        ("A project", ["init", "serve", "exec", "doctor"]),
+        ("Functions", ["deploy", "functions:", "debug", "schedules:", "tasks:", "secrets:"]),
         ("Data", ["database:"]),
         ("Dead letters", ["events:"]),
         ("Users and apps", ["auth:", "appcheck:"]),

@@ -44,6 +44,8 @@ public struct Configuration: Sendable {
     public var cache: CacheSettings
     /// Task queues of functions.
     public var tasks: TaskQueueSettings
+    /// Crashes of functions.
+    public var crashes: CrashSettings
     /// The log on standard error, and the stored log.
     public var logging: LoggingSettings
     /// The builds of products to use.

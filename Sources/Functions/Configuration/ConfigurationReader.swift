@@ -44,6 +44,7 @@ struct ConfigurationReader {
             http: outgoing(root["http"]),
             cache: cache(root["cache"]),
             tasks: taskQueues(root["tasks"]),
+            crashes: crashes(root["crashes"]),
             logging: logging(root["logging"]),
             watch: WatchSettings(configuration: root["watch"]["configuration"].choice(WatchSettings.BuildConfiguration.self)),
             warnings: [])

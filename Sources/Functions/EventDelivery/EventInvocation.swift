@@ -59,7 +59,7 @@ package final class EventInvocation: HostInvocation {
         case .cannotLoad: finish(.refused(afterMilliseconds: Self.unloadedMilliseconds))
         case .deadlineExceeded, .hasBlockedInstance, .payloadTooLarge: finish(.failed(failure.message))
         case .instanceWasBlocked: finish(.interrupted(failure.message))
-        case .workerEnded: finish(.interrupted("the worker ended before the function had answered"))
+        case .workerEnded, .crashed: finish(.interrupted("the worker ended before the function had answered"))
         case .shuttingDown: finish(.stopped)
         }
     }

@@ -14,6 +14,8 @@ public struct WorkerLaunchVariables: Sendable {
     public var landlockVersion: Int32
     /// The number of lanes: one to each loop of the host. The first is ``WorkerDescriptor/channel``.
     public var lanes = 1
+    /// The most bytes of a core dump; 0 for none.
+    public var coreBytes = 0
     /// The parent of the worker's control group.
     public var groups: ControlGroups
 
@@ -33,12 +35,13 @@ public struct WorkerLaunchVariables: Sendable {
     private static let folderName = "HEARTH_FOLDER_BYTES"
     private static let landlockName = "HEARTH_LANDLOCK_VERSION"
     private static let lanesName = "HEARTH_LANES"
+    private static let coreName = "HEARTH_CORE_BYTES"
 
     /// The entries of the environment.
     public var entries: [String] {
         [
             "\(Self.hostName)=\(hostPID)", "\(Self.filesName)=\(openFiles)", "\(Self.tasksName)=\(tasks)", "\(Self.folderName)=\(folderBytes)",
-            "\(Self.landlockName)=\(landlockVersion)", "\(Self.lanesName)=\(lanes)", groups.encoded,
+            "\(Self.landlockName)=\(landlockVersion)", "\(Self.lanesName)=\(lanes)", "\(Self.coreName)=\(coreBytes)", groups.encoded,
         ]
     }
 
@@ -48,12 +51,13 @@ public struct WorkerLaunchVariables: Sendable {
             hostPID: number(hostName) ?? 0, openFiles: number(filesName) ?? 1024, tasks: number(tasksName) ?? 256,
             folderBytes: number(folderName) ?? 0, landlockVersion: number(landlockName) ?? 0, groups: .given())
         given.lanes = min(max(number(lanesName) ?? 1, 1), WorkerPage.lanesMax)
+        given.coreBytes = max(number(coreName) ?? 0, 0)
         return given
     }
 
     /// Removes the settings from the environment, which the plugin sees.
     static func forget() {
-        for name in [hostName, filesName, tasksName, folderName, landlockName, lanesName, ControlGroups.variable] { unsetenv(name) }
+        for name in [hostName, filesName, tasksName, folderName, landlockName, lanesName, coreName, ControlGroups.variable] { unsetenv(name) }
     }
 
     private static func number<T: FixedWidthInteger>(_ name: String) -> T? { getenv(name).flatMap { T(String(cString: $0)) } }

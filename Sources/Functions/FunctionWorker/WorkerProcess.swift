@@ -27,7 +27,8 @@ public final class WorkerProcess {
     /// Runs the process until the host ends it. Reads its ``WorkerLaunchVariables`` from the environment.
     public static func main() -> Never {
         let variables = WorkerLaunchVariables.given()
-        WorkerConfinement.enter(host: variables.hostPID, openFiles: UInt64(variables.openFiles), lanes: variables.lanes)
+        WorkerConfinement.enter(
+            host: variables.hostPID, openFiles: UInt64(variables.openFiles), lanes: variables.lanes, coreBytes: UInt64(variables.coreBytes))
         do throws(LoopError) {
             let worker = try WorkerProcess(variables, joinGroup(variables))
             worker.loop.run()
@@ -123,6 +124,7 @@ public final class WorkerProcess {
         }
         WorkerLaunchVariables.forget()
         do throws(PluginRefusal) {
+            if header.detail & 2 == 2 { _ = linux_allow_debuggers() }
             try confine(memoryBytes: header.value, isSandboxed: header.detail & 1 == 1, words)
             // Tells the plugin's entry that Swift's runtime, should it share ours, serves nobody else.
             setenv("HEARTH_WORKER", "1", 1)
@@ -150,7 +152,7 @@ public final class WorkerProcess {
         if group?.limit(bytes: memoryBytes) != true { WorkerConfinement.limitMemory(memoryBytes) }
         guard isSandboxed else { return }
         setenv("TMPDIR", words[1], 0)
-        if variables.folderBytes > 0 { WorkerConfinement.limitFiles(UInt64(variables.folderBytes)) }
+        if variables.folderBytes > 0 { WorkerConfinement.limitFiles(UInt64(max(variables.folderBytes, variables.coreBytes))) }
         do throws(WorkerSandbox.Failure) {
             let grant = WorkerSandbox.Grant(artifact: words[0], directory: words[1], readable: Array(words[4...]))
             try WorkerSandbox.enter(grant, landlockVersion: variables.landlockVersion)

@@ -17,6 +17,24 @@ public struct Toolchain: Sendable, Equatable {
         return access(path, X_OK) == 0 ? path : nil
     }
 
+    /// The oldest usable version.
+    public static let versionMin = [6, 3]
+
+    /// Runs `swift --version`. Blocks.
+    ///
+    /// - Returns: the numbers of its version, such as 6, 3, 1; nil if the program does not tell one.
+    public func version() -> [Int]? {
+        var output: [UInt8] = []
+        guard let process = try? KeptProcess(
+            [swift, "--version"], environment: Environment.inherited(), directory: "/", cancellation: BuildCancellation())
+        else { return nil }
+        let status = process.run { if output.count < 1 << 16 { output += $0 } }
+        let text = String(decoding: output, as: UTF8.self)
+        guard status == 0, let start = text.firstRange(of: "Swift version ")?.upperBound else { return nil }
+        let numbers = text[start...].prefix { $0.isASCII && ($0.isNumber || $0 == ".") }.split(separator: ".").compactMap { Int($0) }
+        return numbers.isEmpty ? nil : numbers
+    }
+
     /// The first `swift` on `PATH`, otherwise in the folders of installers.
     public static func find(path: String? = nil) -> Toolchain? {
         let list = path ?? getenv("PATH").map { String(cString: $0) } ?? ""

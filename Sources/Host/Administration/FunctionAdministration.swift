@@ -56,6 +56,7 @@ package final class FunctionAdministration {
 
     private let deployer: Deployer
     private let artifacts: ArtifactAdministration
+    private let debugging = DebugAdministration()
     /// The base of functions' URLs, such as `http://127.0.0.1:5001/PROJECT`.
     package var base = ""
 
@@ -116,6 +117,9 @@ package final class FunctionAdministration {
         case (2, "split"):
             try call.allow(.post)
             return try await split(name, try SplitRequest(parsing: call.body)).json
+        case (2, "debug"):
+            try call.allow(.post)
+            return try debug(name, try DebugRequest(parsing: call.body)).json
         case (2, "invoke"):
             try call.allow(.post)
             guard let function = deployer.live.functions.first(where: { $0.name == name }) else { throw cannotRun(name) }
@@ -125,6 +129,15 @@ package final class FunctionAdministration {
             return try await EventByHand(function, event, namespace: namespace, project: configuration.project).run().json
         default: throw .noSuchResource
         }
+    }
+
+    private func debug(_ name: String, _ request: DebugRequest) throws(AdminError) -> DebugState {
+        if let session = request.session { return try debugging.go(on: session, request.action) }
+        guard deployer.configuration.mode == .development else {
+            throw AdminError(.failedPrecondition, "a host in production mode stops for no debugger; start one with --mode development")
+        }
+        guard let function = deployer.live.functions.first(where: { $0.name == name }) else { throw cannotRun(name) }
+        return try debugging.begin(function)
     }
 
     /// The error for a function that does not run.

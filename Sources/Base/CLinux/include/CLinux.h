@@ -15,6 +15,9 @@ int linux_die_with_parent(void);
 /* Programs started by this process can gain no further privileges (no_new_privs). 0, or a negated errno. */
 int linux_set_no_new_privileges(void);
 
+/* Lets processes of the same user attach to this process with a debugger, also where only ancestors may (Yama). 0, or a negated errno. */
+int linux_allow_debuggers(void);
+
 /* Closes every descriptor from `first` on. 0, or a negated errno. */
 int linux_close_from(unsigned first);
 
@@ -195,6 +198,24 @@ void *linux_map_shared(int descriptor, size_t size);
  * `linux_run_swift_job`. Call at program start. */
 void linux_take_swift_tasks(void (*submit)(void *job));
 void linux_run_swift_job(void *job);
+
+/* Whether the kernel considers its clock synchronised with others. A negated errno if it does not say. */
+int linux_clock_is_synchronised(void);
+
+/* Watches a folder for a moment. 0, or a negated errno: -EMFILE if this user has no watcher left, -ENOSPC if no watch. */
+int linux_probe_watch(const char *folder);
+
+/* Whether the kernel can filter system calls. */
+bool linux_has_seccomp(void);
+
+/* Whether the kernel has pidfds. */
+bool linux_has_pidfd(void);
+
+/* The magic number of the file system of `path` (statfs(2)), or a negated errno. */
+long linux_file_system(const char *path);
+
+/* The bytes that this user can still write to the file system of `path`, or a negated errno. */
+long long linux_free_bytes(const char *path);
 
 /* The current environment, NULL-terminated. */
 char *const *linux_environment(void);

@@ -39,6 +39,11 @@ package struct FunctionsClient {
         try read(FunctionAnswer.self, "DELETE", "functions/\(PercentCoding.encoded(name))")
     }
 
+    /// Begins or continues a session of a debugger.
+    package func debug(_ name: String, _ request: DebugRequest = DebugRequest()) throws(ClientFailure) -> DebugState {
+        try read(DebugState.self, "POST", "functions/\(PercentCoding.encoded(name)):debug", request.json)
+    }
+
     // MARK: Deployments
 
     /// Plans or runs a deployment.

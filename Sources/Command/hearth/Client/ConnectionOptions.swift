@@ -69,7 +69,7 @@ struct ConnectionOptions: ParsableArguments {
         return (url.isLoopback ? HostClient.developmentToken : nil, false)
     }
 
-    private static func variable(_ name: String) -> String? {
+    static func variable(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)
     }

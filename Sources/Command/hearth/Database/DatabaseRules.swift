@@ -77,30 +77,41 @@ struct RulesSet: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let input = try InputData(data: nil, file: file)
-        let query = dryRun ? [(name: "dryRun", value: "true")] : []
-        let headers = [(name: "Content-Type", value: "application/json")]
-        let answer = try client.send(HostRequest("PUT", RulesPlace.target(database).target(query), headers: headers, body: input.body()))
-        guard answer.status < 400 else {
-            let failure = client.refusal(answer)
-            guard answer.status == 400, failure.message.first?.isNumber == true else { throw failure }
-            throw ClientFailure(failure.kind, "\(input.name):\(failure.message); the rules in force are as before")
-        }
+        try RulesPlace.put(
+            input.body(), of: input.name, to: RulesPlace.target(database), client, dryRun: dryRun, onFailure: "the rules in force are as before")
         var json: JSONObject = ["valid": true, "inForce": .bool(!dryRun)]
         guard !dryRun else { return Outcome(text: "\(input.name) is valid; the rules in force are as before", json: .object(json)) }
         var text = "Rules of \(input.name) are in force"
-        if let file = Self.rulesFile(client) {
+        if let file = RulesPlace.rulesFile(client) {
             text += " until the host's \(file) changes, which functions.json names"
             json["untilChangeOf"] = .string(file)
         }
         return Outcome(text: text, json: .object(json))
     }
-
-    /// The rules file whose next change would replace the uploaded rules; nil if there is none or the host does not tell.
-    private static func rulesFile(_ client: HostClient) -> String? {
-        try? client.hostDescription().rulesFile
-    }
 }
 
 enum RulesPlace {
-    static func target(_ database: DatabaseOptions) -> DatabaseTarget { DatabaseTarget(path: "/.settings/rules", instance: database.instance) }
+    static func target(_ database: DatabaseOptions) -> DatabaseTarget { target(instance: database.instance) }
+
+    static func target(instance: String?) -> DatabaseTarget { DatabaseTarget(path: "/.settings/rules", instance: instance) }
+
+    /// Puts rules in force, or only checks them.
+    ///
+    /// - Parameter onFailure: the end of the message for rules with an error, whose line and column come first.
+    static func put(
+        _ body: HostRequest.Body, of file: String, to target: DatabaseTarget, _ client: HostClient, dryRun: Bool, onFailure: String
+    ) throws(ClientFailure) {
+        let query = dryRun ? [(name: "dryRun", value: "true")] : []
+        let headers = [(name: "Content-Type", value: "application/json")]
+        let answer = try client.send(HostRequest("PUT", target.target(query), headers: headers, body: body))
+        guard answer.status >= 400 else { return }
+        let failure = client.refusal(answer)
+        guard answer.status == 400, failure.message.first?.isNumber == true else { throw failure }
+        throw ClientFailure(failure.kind, "\(file):\(failure.message); \(onFailure)")
+    }
+
+    /// The rules file whose next change would replace the uploaded rules; nil if there is none or the host does not tell.
+    static func rulesFile(_ client: HostClient) -> String? {
+        try? client.hostDescription().rulesFile
+    }
 }

@@ -4,26 +4,28 @@ import CommandClient
 import Configuration
 import HearthJSON
 
-/// `hearth deploy`: builds plugins and deploys them to a host.
+/// `hearth deploy`: builds plugins and deploys them, and the rules of the database, to a host.
 struct Deploy: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deploy", abstract: "Builds the plugins of functions.json and deploys their functions to a host.",
+        commandName: "deploy", abstract: "Builds the plugins of functions.json; deploys their functions and the rules.",
         discussion: """
             Changes are uploaded, shown as a plan, and activated together: all or nothing. Functions that are not named do not change.
-            --only and --except take functions:NAME, functions:GROUP (all names that begin with GROUP-), functions:PLUGIN and
-            functions:PLUGIN:NAME, separated by commas.
+            The rules file of functions.json is checked first, and is put in force after the functions if it differs from the rules in force.
+            --only and --except take database for the rules, functions, functions:NAME, functions:GROUP (all names that begin with
+            GROUP-), functions:PLUGIN and functions:PLUGIN:NAME, separated by commas.
 
             Examples:
               hearth deploy
               hearth deploy --only functions:addMessage,functions:chat
+              hearth deploy --only database
               hearth deploy --dry-run --except functions:Arithmetic
               hearth deploy --url https://host.example --token "$TOKEN" --non-interactive
             """)
 
-    @Option(help: ArgumentHelp("Deploy these functions only.", valueName: "functions"))
+    @Option(help: ArgumentHelp("Deploy these only: database, functions, or some functions.", valueName: "targets"))
     var only: [String] = []
 
-    @Option(help: ArgumentHelp("Deploy all functions but these.", valueName: "functions"))
+    @Option(help: ArgumentHelp("Deploy all but these.", valueName: "targets"))
     var except: [String] = []
 
     @Flag(help: "Show what would happen; upload and change nothing.")
@@ -51,27 +53,59 @@ struct Deploy: HostCommand {
         let interruption = Interruption(isForProgram: connection.json)
         var configuration = try loadConfiguration()
         configuration.project = project ?? configuration.project
+        let targets = try DeployTargets(only: self.only, except: self.except)
         let plugins = configuration.plugins.map(\.name)
-        let only = try filter("--only", only, plugins)
-        let except = try filter("--except", except, plugins)
-        guard !configuration.plugins.isEmpty else {
+        let only = try filter("--only", targets.only, plugins)
+        let except = try filter("--except", targets.except, plugins)
+        let rulesFile = targets.hasRules ? configuration.database.rules : nil
+        try checkTargets(targets, configuration, rulesFile)
+        let hasFunctions = targets.hasFunctions && !configuration.plugins.isEmpty
+        let before = try hasFunctions ? FunctionsClient(client).functions().functions : []
+        try checkProject(configuration, client)
+        var rules: RulesDeployment?
+        if let rulesFile { rules = try RulesDeployment(rulesFile, configuration, client) }
+        var outcome: Outcome?
+        if hasFunctions {
+            let functions = FunctionSelection(only: only, except: except)
+            outcome = try deploy(client, configuration, (only, except, functions), on: before, report, interruption)
+        }
+        if let rules {
+            let ending = try rules.run(dryRun: dryRun, hasDeployed: hasFunctions)
+            outcome = rules.outcome(ending, dryRun: dryRun, of: outcome)
+        }
+        interruption.end()
+        return outcome ?? Outcome()
+    }
+
+    /// Checks that the configuration has what is to be deployed.
+    private func checkTargets(_ targets: DeployTargets, _ configuration: Configuration, _ rulesFile: String?) throws(ClientFailure) {
+        if targets.namesRules, targets.hasRules, rulesFile == nil {
+            throw ClientFailure(.invalidInput, "\(config) names no rules; add \"database\": { \"rules\": \"database.rules.json\" }")
+        }
+        guard targets.hasFunctions || rulesFile != nil else { throw ClientFailure(.invalidInput, "--except leaves nothing to deploy") }
+        guard configuration.plugins.isEmpty else { return }
+        // Without plugins, a project may still have rules.
+        guard targets.only.isEmpty, rulesFile != nil || !targets.hasFunctions else {
             throw ClientFailure(.invalidInput, "\(config) names no plugins; add one under \"plugins\"")
         }
-        let before = try FunctionsClient(client).functions()
-        try checkProject(configuration, client)
-        var selection = PluginSelection(configuration, only: only, except: except, on: before.functions)
+    }
+
+    /// Deploys the functions.
+    private func deploy(
+        _ client: HostClient, _ configuration: Configuration,
+        _ filters: (only: FunctionFilter?, except: FunctionFilter?, functions: FunctionSelection), on before: [HostFunction],
+        _ report: DeployReport, _ interruption: Interruption
+    ) throws(ClientFailure) -> Outcome {
+        let (only, except, functions) = filters
+        var selection = PluginSelection(configuration, only: only, except: except, on: before)
         guard !selection.plugins.isEmpty else { throw ClientFailure(.invalidInput, "--except leaves nothing to deploy") }
         while true {
             let deployment = Deployment(
                 client: client, configuration: configuration, command: self, selection: selection,
-                functions: FunctionSelection(only: only, except: except), report: report, interruption: interruption)
-            if let ending = try deployment.run() {
-                let outcome = try deployment.outcome(ending)
-                interruption.end()
-                return outcome
-            }
+                functions: functions, report: report, interruption: interruption)
+            if let ending = try deployment.run() { return try deployment.outcome(ending) }
             // A function has vanished from its plugin: it may have moved to another.
-            selection = PluginSelection(configuration, only: only, except: except, on: before.functions, isNarrowing: false)
+            selection = PluginSelection(configuration, only: only, except: except, on: before, isNarrowing: false)
         }
     }
 

@@ -72,6 +72,8 @@ final class RequestCall: FunctionCall {
             exchange.abort()
         } else if failure == .workerEnded {
             answerInternal()
+        } else if case .crashed(let crash) = failure {
+            answer(failure.httpStatus, crash.text)
         } else {
             answer(failure.httpStatus, failure.message, retryAfterSeconds: failure.retryAfterSeconds)
         }

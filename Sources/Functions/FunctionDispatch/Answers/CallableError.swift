@@ -30,7 +30,10 @@ package struct CallableError: Error, Sendable {
         self.details = details
     }
 
-    package init(_ failure: InvocationFailure) { self.init(code: failure.code, message: failure.message) }
+    package init(_ failure: InvocationFailure) {
+        self.init(code: failure.code, message: failure.message)
+        if case .crashed(let crash) = failure { details = crash.details }
+    }
 
     /// Parses a function's `HEARTH_ERROR`. Anything malformed becomes INTERNAL.
     package init(functionError body: Span<UInt8>) {

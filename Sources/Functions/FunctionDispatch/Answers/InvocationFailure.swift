@@ -20,6 +20,8 @@ public enum InvocationFailure: Sendable, Equatable {
     case deadlineExceeded(seconds: Double)
     /// The worker ended while the invocation was running in it.
     case workerEnded
+    /// The same because of a crash; for development mode only.
+    case crashed(CrashNotice)
     /// The function of this invocation blocked the worker's event loop and delayed other calls, so the worker was ended.
     case hasBlockedInstance(function: String, seconds: Double)
     /// Another function did so; nil if no invocation was running.
@@ -34,7 +36,7 @@ public enum InvocationFailure: Sendable, Equatable {
         case .payloadTooLarge: .invalidArgument
         case .cannotStart, .cannotLoad, .shuttingDown, .instanceWasBlocked: .unavailable
         case .deadlineExceeded: .deadlineExceeded
-        case .workerEnded, .hasBlockedInstance: .internal
+        case .workerEnded, .crashed, .hasBlockedInstance: .internal
         }
     }
 
@@ -50,7 +52,7 @@ public enum InvocationFailure: Sendable, Equatable {
         case .cannotStart(let seconds): "no instance of this function can be started now; try again in \(seconds) s"
         case .cannotLoad: "this function's plugin cannot be loaded into the host; the host's log says why"
         case .deadlineExceeded(let seconds): "the function did not answer within its timeoutSeconds of \(Self.text(seconds))"
-        case .workerEnded: "INTERNAL"
+        case .workerEnded, .crashed: "INTERNAL"
         case .hasBlockedInstance(let function, let seconds):
             "the function \"\(function)\" blocked the event loop of its instance for \(Self.text(seconds)) s and was ended"
         case .instanceWasBlocked(let function?, let seconds):
@@ -70,7 +72,7 @@ public enum InvocationFailure: Sendable, Equatable {
         switch self {
         case .cannotStart(let seconds): seconds
         case .queueFull, .memoryIsFull, .waitedTooLong, .shuttingDown: 1
-        case .cannotLoad, .deadlineExceeded, .workerEnded, .hasBlockedInstance, .instanceWasBlocked, .payloadTooLarge: nil
+        case .cannotLoad, .deadlineExceeded, .workerEnded, .crashed, .hasBlockedInstance, .instanceWasBlocked, .payloadTooLarge: nil
         }
     }
 

@@ -17,6 +17,8 @@ package final class Dispatcher {
     let functionLog: FunctionLog
     let log: Logger
     private(set) lazy var crashLog = CrashLog(loop: loop, functionLog: functionLog, executable: launch.executable)
+    /// Nil if none are kept.
+    let coreDumps: CoreDumps?
     private(set) lazy var launcher = WorkerLauncher(dispatcher: self, launch: launch, keepsPrewarmed: keepsPrewarmed)
     private(set) lazy var deadlines = DeadlineWatch(loop: loop) { [unowned self] in expire(now: $0) }
     /// Schedules the checks of workers' event loops.
@@ -71,13 +73,17 @@ package final class Dispatcher {
         self.log = log
         workersDirectory = "\(dataDirectory)/workers"
         mkdir(workersDirectory, 0o700)
+        coreDumps = limits.coreDumps.map { [workersDirectory] in
+            CoreDumps(loop: loop, folders: workersDirectory, directory: "\(dataDirectory)/cores", limits: $0, log: log)
+        }
         let hostPID = getpid()
         let groups = ControlGroups.detect(hostPID: hostPID)
         groups.removeAbandoned(hasOwn: false)
         self.keepsPrewarmed = keepsPrewarmed
-        let variables = WorkerLaunchVariables(
+        var variables = WorkerLaunchVariables(
             hostPID: hostPID, openFiles: limits.openFiles, tasks: limits.tasks, folderBytes: limits.folderBytes,
             landlockVersion: WorkerSandbox.version, groups: groups)
+        variables.coreBytes = limits.coreDumps?.bytesMax ?? 0
         launch = WorkerLaunch(executable: executable, variables: variables, directory: workersDirectory)
         Self.tell(variables, isSandboxed: limits.isSandboxed, log)
         let shrinkTimer = Timer(loop: loop) { [unowned self] in shrink() }
@@ -102,7 +108,7 @@ package final class Dispatcher {
 
     /// Starts the watches for sandboxed workers: folder sizes and system files.
     private func watchWorkers() {
-        quota = FolderQuota(loop: loop, bytesMax: limits.folderBytes) { [unowned self] in
+        quota = FolderQuota(loop: loop, bytesMax: limits.folderBytes + (limits.coreDumps?.bytesMax ?? 0)) { [unowned self] in
             let isolated = Dictionary(grouping: allPools.filter { $0.settings.isIsolated && !$0.workers.isEmpty }) { $0.artifact.folder }
             return isolated.map { .init(folder: "\(workersDirectory)/\($0.key)", workers: $0.value.flatMap { $0.workers.map(\.pid) }) }
         } exceeded: { [unowned self] in

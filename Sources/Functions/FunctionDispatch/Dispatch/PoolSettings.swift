@@ -48,6 +48,24 @@ package struct PoolLimits: Sendable {
     /// Whether the sandbox denies workers the files and system calls that no function needs.
     package var isSandboxed = true
 
+    /// Whether callers get the cause of a crash. For development mode only.
+    package var tellsCallersOfCrashes = false
+    /// The memory of crashed workers to keep; nil for none.
+    package var coreDumps: CoreDumpLimits?
+
     /// The defaults.
     package init() {}
+}
+
+/// Limits of core dumps.
+package struct CoreDumpLimits: Sendable {
+    /// The most bytes of one; the rest is cut off.
+    package var bytesMax: Int
+    /// The newest ones to keep.
+    package var countMax: Int
+
+    package init(bytesMax: Int, countMax: Int) {
+        self.bytesMax = bytesMax
+        self.countMax = countMax
+    }
 }

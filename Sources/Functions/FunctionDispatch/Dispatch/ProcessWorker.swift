@@ -24,7 +24,7 @@ final class ProcessWorker: Worker {
 
     /// - Parameter loaded: called once, with the manifest or with the reason for a failure.
     init(
-        artifact: Artifact, child: WorkerChild, settings: PoolSettings, dispatcher: Dispatcher,
+        artifact: Artifact, child: WorkerChild, settings: PoolSettings, dispatcher: Dispatcher, isDebugged: Bool = false,
         loaded: @escaping (ProcessWorker, Result<[UInt8], PluginRefusal>) -> Void
     ) {
         self.child = child
@@ -35,6 +35,7 @@ final class ProcessWorker: Worker {
         lane = HomeLane(identity, page: child.page, channel: child.channel, dispatcher: dispatcher)
         super.init(identity, home: lane, dispatcher: dispatcher)
         child.owner = self
+        (self.isDebugged, isHeld) = (isDebugged, isDebugged)
         var head = ByteBuffer()
         let readable = dispatcher.limits.readable + [settings.outgoing.certificateAuthority].compactMap { $0 }
         for word in [artifact.path, dispatcher.directory(for: artifact), artifact.displayName, settings.outgoing.text] + readable {
@@ -47,10 +48,10 @@ final class ProcessWorker: Worker {
             body.append(0)
         }
         child.channel.outbox.append(
-            frame: FrameHeader(.load, value: settings.memoryBytes, detail: dispatcher.limits.isSandboxed ? 1 : 0),
+            frame: FrameHeader(.load, value: settings.memoryBytes, detail: (dispatcher.limits.isSandboxed ? 1 : 0) | (isDebugged ? 2 : 0)),
             head: head.bytes, body: body.bytes)
         child.channel.frameIsWhole()
-        startWatch(Self.loadMilliseconds, reason: "it did not load within \(Self.loadMilliseconds / 1000) s")
+        if !isDebugged { startWatch(Self.loadMilliseconds, reason: "it did not load within \(Self.loadMilliseconds / 1000) s") }
     }
 
     // MARK: Ending
@@ -78,6 +79,8 @@ final class ProcessWorker: Worker {
     // MARK: Signs of life
 
     override func lookForLife(now: UInt64) -> UInt64 {
+        // The kernel still writes its memory into a file.
+        if dispatcher.limits.coreDumps != nil, child.page.crash != nil { return 0 }
         lane.trimUnread()
         return loopWatch.look(pageSight, framesSent: identity.framesSent, now: now)
     }
@@ -131,7 +134,7 @@ final class ProcessWorker: Worker {
         guard let completion = loadCompletion else { return }
         loadCompletion = nil
         watch = nil
-        if case .success = result { enter(.ready) }
+        if case .success = result, !isHeld { enter(.ready) }
         completion(self, result)
     }
 
@@ -148,11 +151,14 @@ final class ProcessWorker: Worker {
         current ?? identity.onlyInvocation
     }
 
-    private func tellCrash() {
+    /// Logs the crash.
+    ///
+    /// - Parameter told: called with the logged text; not called without a report.
+    private func tellCrash(told: ((CrashNotice) -> Void)? = nil) {
         guard let crash = child.page.crash else { return }
         let culprit = culprit
         let origin = self.origin(of: culprit ?? InvocationID(rawValue: 0), function: culprit.flatMap { functionIndex(of: $0) } ?? .max)
-        dispatcher.crashLog.tell(CrashLog.Crash(report: crash, origin: origin, artifact: artifact, message: fatalMessage))
+        dispatcher.crashLog.tell(CrashLog.Crash(report: crash, origin: origin, artifact: artifact, message: fatalMessage, told: told))
     }
 }
 
@@ -235,7 +241,17 @@ extension ProcessWorker: WorkerChildOwner {
         let reason = describe(ending)
         let isCrash = killReason == nil && ending.signal != 0
         let isTold = isCrash && !child.tookTooMuchMemory && child.page.crash.map { Int($0.signal) } == ending.signal
-        if isCrash { tellCrash() }
+        if isCrash, let dumps = dispatcher.coreDumps { dumps.collect(of: artifact, pid: pid) }
+        // In development, callers wait for the names of the calls.
+        let isAwaited = isTold && !wasStarting && dispatcher.limits.tellsCallersOfCrashes && pool != nil
+        if isAwaited {
+            tellCrash { [self] in
+                crash = $0
+                pool?.workerDidEnd(self, reason: reason, isTold: true)
+            }
+        } else if isCrash {
+            tellCrash()
+        }
         let dropped = budget.takeDropped()
         if dropped > 0 {
             let origin = self.origin(of: InvocationID(rawValue: 0), function: .max)
@@ -245,7 +261,7 @@ extension ProcessWorker: WorkerChildOwner {
             let text = PluginRefusal("\(artifact.displayName): ended while it was being loaded: \(reason ?? "exit status 0")")
             didLoad(.failure(text))
         }
-        pool?.workerDidEnd(self, reason: reason, isTold: isTold)
+        if !isAwaited { pool?.workerDidEnd(self, reason: reason, isTold: isTold) }
     }
 }
 

@@ -31,6 +31,14 @@ package class Worker {
     final var isBlocked = false { didSet { openRoom() } }
     /// The reason why it was ended, if its event loop was blocked.
     final var blockage: Blockage?
+    /// Its crash, if its callers are to know it.
+    final var crash: CrashNotice?
+    /// The cause of its end that its callers get.
+    final var endCause: EndCause? { blockage.map { .blockage($0) } ?? crash.map { .crash($0) } }
+    /// Whether it is started for a debugger.
+    final var isDebugged = false
+    /// Whether it waits for a debugger before it takes calls.
+    final var isHeld = false
     /// Whether its pool has already counted its end as a crash, because it was ready when it ended or was killed.
     final var isLost = false
     final let dispatcher: Dispatcher
@@ -120,7 +128,7 @@ package class Worker {
     /// - Returns: the functions whose answers were awaited.
     final func failAll() -> Set<String> {
         stoppedAt = [:]
-        return home.failAll(blockage)
+        return home.failAll(endCause)
     }
 
     // MARK: Names

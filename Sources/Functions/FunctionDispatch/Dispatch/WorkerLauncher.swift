@@ -27,13 +27,17 @@ final class WorkerLauncher {
     /// Starts a worker for a pool, and notifies the pool when it is ready.
     ///
     /// - Throws: `PluginRefusal` if no process can be started, or if the plugin cannot be loaded into the host.
-    func start(_ artifact: Artifact, settings: PoolSettings, pool: WorkerPool) throws(PluginRefusal) -> Worker {
+    func start(
+        _ artifact: Artifact, settings: PoolSettings, pool: WorkerPool, isDebugged: Bool = false
+    ) throws(PluginRefusal) -> Worker {
         guard settings.isIsolated else {
             return try InProcessWorker(artifact: artifact, settings: settings, dispatcher: dispatcher, pool: pool)
         }
         let child: WorkerChild
         do throws(LoopError) { child = try takeChild() } catch { throw PluginRefusal("\(error)") }
-        let worker = ProcessWorker(artifact: artifact, child: child, settings: settings, dispatcher: dispatcher) { worker, result in
+        let worker = ProcessWorker(
+            artifact: artifact, child: child, settings: settings, dispatcher: dispatcher, isDebugged: isDebugged
+        ) { worker, result in
             if case .success = result { worker.pool?.workerIsReady(worker) }
         }
         worker.pool = pool

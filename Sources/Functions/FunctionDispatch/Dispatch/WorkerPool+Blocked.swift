@@ -10,7 +10,7 @@ extension WorkerPool {
         // A plugin inside the host blocks this loop too, so it cannot be watched.
         guard settings.isIsolated else { return false }
         var isAnyBusy = false
-        for worker in workers where worker.state == .ready || worker.state == .draining {
+        for worker in workers where (worker.state == .ready || worker.state == .draining) && !worker.isDebugged {
             guard worker.inFlight > 0 || worker.isBlocked else { continue }
             isAnyBusy = true
             let milliseconds = worker.lookForLife(now: now)

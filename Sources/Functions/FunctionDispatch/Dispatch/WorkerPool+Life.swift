@@ -14,12 +14,13 @@ extension WorkerPool {
         // The deployment may have fixed the cause of an earlier failure.
         refusal = nil
         while workers.count(where: { $0.state == .ready || $0.state == .starting }) < wanted, startWorker() {}
+        if debugging != nil { return checkWarmth(failure: nil) }
         // A worker inside the host is ready, or has failed, at this point.
         checkWarmth(failure: workers.isEmpty && wanted > 0 ? refusal?.description ?? "no worker can be started now" : nil)
     }
 
     func checkWarmth(failure: String?) {
-        guard let warming, failure != nil || readyCount >= warming.count else { return }
+        guard let warming, failure != nil || debugging != nil || readyCount >= warming.count else { return }
         self.warming = nil
         warming.completion(failure)
     }
@@ -28,6 +29,7 @@ extension WorkerPool {
     func retire() {
         isRetired = true
         if queue.count == 0 { retryTimer = nil }
+        if let debugging, debugging.state != .running { debugging.end("another version serves now") }
         for worker in workers where worker.state == .ready { endIfUnused(worker) }
         leaveIfEmpty()
     }
@@ -46,6 +48,7 @@ extension WorkerPool {
     func stop() {
         isStopping = true
         retryTimer = nil
+        debugging?.end("the host stops")
         for worker in workers where worker.state != .ended {
             worker.enter(.draining)
             endIfUnused(worker)
@@ -56,7 +59,7 @@ extension WorkerPool {
     /// Replaces its workers. The former ones end when they have answered their invocations.
     func replaceWorkers() {
         guard settings.isIsolated else { return }
-        for worker in workers where worker.state == .ready {
+        for worker in workers where worker.state == .ready && !worker.isDebugged {
             worker.enter(.draining)
             endIfUnused(worker)
         }

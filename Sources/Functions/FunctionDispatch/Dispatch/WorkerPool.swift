@@ -32,6 +32,8 @@ package final class WorkerPool {
         didSet { signals.setRetired(isRetired) }
     }
     var warming: Warming?
+    /// The session of a debugger, which has the only worker that takes calls.
+    var debugging: DebugSession?
 
     /// A request to start workers until `count` are ready.
     struct Warming {
@@ -167,12 +169,13 @@ package final class WorkerPool {
     ///
     /// - Returns: when to call this function again.
     func expire(now: UInt64) -> UInt64 {
-        if queue.count > 0 {
+        // Nothing expires while a debugger may have stopped the worker.
+        if queue.count > 0, debugging == nil {
             let blockingFunction = blockingFunction
             for (invocation, failure) in queue.takeExpired(now: now, limits, blockingFunction: { blockingFunction }) { invocation.fail(failure) }
         }
-        var next = queue.nextCheckMilliseconds(limits)
-        for worker in workers {
+        var next = debugging == nil ? queue.nextCheckMilliseconds(limits) : .max
+        for worker in workers where !worker.isDebugged {
             next = min(next, worker.home.expire(now: now))
             if worker.overdueCount(now: now, longerThan: Self.overdueMilliseconds) > 0 { retire(worker, now: now) }
             if worker.overdueCount(now: now, longerThan: 0) > 0 { next = min(next, now + Self.overdueMilliseconds / 4) }
@@ -200,7 +203,13 @@ package final class WorkerPool {
         }
     }
 
+    /// Schedules the check of all deadlines.
+    func noteDeadlines() { deadlines.note(loop.nowMilliseconds) }
+
     // MARK: Workers
+
+    /// Adds a worker that was started for a debugger.
+    func adopt(_ worker: Worker) { workers.append(worker) }
 
     /// Starts workers until there are `settings.instancesMin`.
     func prepare() {
@@ -215,7 +224,8 @@ package final class WorkerPool {
     }
 
     func startWorker() -> Bool {
-        guard !isStopping, refusal == nil, workers.count(where: { $0.state != .draining }) < settings.instancesMax else { return false }
+        guard !isStopping, refusal == nil, debugging == nil else { return false }
+        guard workers.count(where: { $0.state != .draining }) < settings.instancesMax else { return false }
         forgiveIfAnswered()
         guard restarts.mayStart(now: loop.nowMilliseconds) else {
             scheduleRetry()
@@ -248,6 +258,7 @@ package final class WorkerPool {
 
     /// Puts a worker into service that has loaded its plugin.
     func workerIsReady(_ worker: Worker) {
+        if worker.isHeld { return debugging?.didLoad() ?? () }
         pluginFigures.starts.record(nanoseconds: loop.nowNanoseconds &- worker.startedNanoseconds)
         worker.room.rests(since: loop.nowMilliseconds)
         worker.enter(.ready)
@@ -268,6 +279,7 @@ package final class WorkerPool {
     func workerIsLost(_ worker: Worker) {
         worker.enter(.draining)
         worker.isLost = true
+        if worker.isDebugged { return }
         forgiveIfAnswered()
         restarts.didCrash(now: loop.nowMilliseconds)
     }
@@ -278,9 +290,9 @@ package final class WorkerPool {
     ///   - reason: why it ended; nil if the host asked it to.
     ///   - isTold: whether the crash has a line of its own in the log.
     func workerDidEnd(_ worker: Worker, reason: String?, isTold: Bool = false) {
-        let (identity, blockage) = (worker.identity, worker.blockage)
+        let (identity, cause) = (worker.identity, worker.endCause)
         lanes.gather(on: loop) { lane, answer in
-            lane.workerDidEnd(identity, blockage, completion: answer)
+            lane.workerDidEnd(identity, cause, completion: answer)
         } completion: { [self] lost in
             let lost = lost.reduce(worker.failAll()) { $0.union($1) }
             didEnd(worker, reason: reason, isTold: isTold, lost: lost.sorted())
@@ -290,10 +302,13 @@ package final class WorkerPool {
     private func didEnd(_ worker: Worker, reason: String?, isTold: Bool, lost: [String]) {
         workers.removeAll { $0 === worker }
         worker.pool = nil
+        // The end of a debugged worker is no crash that counts.
+        let reason = worker.isDebugged && debugging?.hasEnded == true ? nil : reason
+        if worker.isDebugged { endDebugging(reason) }
         if reason == nil { pluginFigures.ends += 1 } else { pluginFigures.crashes += 1 }
         if let reason {
             forgiveIfAnswered()
-            if !worker.isLost { restarts.didCrash(now: loop.nowMilliseconds) }
+            if !worker.isLost, !worker.isDebugged { restarts.didCrash(now: loop.nowMilliseconds) }
             logEnd(of: worker, reason: isTold ? "it crashed; the line with its calls says why" : reason, lost: lost, isTold: isTold, restarts)
         }
         guard !isStopping else { return dispatcher.poolDidShrink() }
@@ -339,7 +354,7 @@ package final class WorkerPool {
         // A plugin inside the host can neither be unloaded nor loaded again.
         guard settings.isIsolated else { return }
         var spare = workers.count { $0.state == .ready } - settings.instancesMin
-        for worker in workers where spare > 0 && worker.state == .ready && worker.inFlight == 0 {
+        for worker in workers where spare > 0 && worker.state == .ready && worker.inFlight == 0 && !worker.isDebugged {
             guard now >= worker.room.idleSinceMilliseconds + limits.idleMilliseconds, worker.room.closeIfEmpty() else { continue }
             spare -= 1
             worker.drain()

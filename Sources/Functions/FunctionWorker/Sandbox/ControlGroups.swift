@@ -46,6 +46,16 @@ public struct ControlGroups: Sendable, Equatable {
         return ControlGroups(version: folders.isEmpty ? 0 : 1, folders: folders)
     }
 
+    /// Whether groups can probably be made here. Unlike ``detect(hostPID:)``, changes nothing.
+    public static var areLikely: Bool {
+        for root in [ownGroup, "/sys/fs/cgroup"] {
+            guard let root, let controllers = ControlFile.read("\(root)/cgroup.controllers")?.split(whereSeparator: \.isWhitespace) else { continue }
+            let hasAll = Controller.allCases.allSatisfy { controllers.contains(Substring($0.rawValue)) }
+            if hasAll, access("\(root)/cgroup.procs", W_OK) == 0 { return true }
+        }
+        return Controller.allCases.contains { access("/sys/fs/cgroup/\($0.rawValue)/cgroup.procs", W_OK) == 0 }
+    }
+
     /// The group that the host is in, or was in before it moved to ``hostGroup``.
     private static var ownGroup: String? {
         guard let text = ControlFile.read("/proc/self/cgroup") else { return nil }

@@ -110,7 +110,8 @@ enum WorkerConfinement {
     /// - Parameters:
     ///   - host: the process id of the host; exits if the host has already ended.
     ///   - lanes: the number of the worker's sockets to loops of the host.
-    static func enter(host: Int32, openFiles: UInt64, lanes: Int) {
+    ///   - coreBytes: the most bytes of a core dump.
+    static func enter(host: Int32, openFiles: UInt64, lanes: Int, coreBytes: UInt64) {
         _ = linux_die_with_parent()
         if getppid() != host { _exit(1) }
         _ = linux_set_no_new_privileges()
@@ -118,7 +119,7 @@ enum WorkerConfinement {
         _ = linux_close_from(UInt32(end))
         // Programs that the plugin starts must not inherit the host's sockets.
         for descriptor in WorkerDescriptor.channel..<end { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        limit(__rlimit_resource_t(RLIMIT_CORE.rawValue), to: 0)
+        limit(__rlimit_resource_t(RLIMIT_CORE.rawValue), to: coreBytes)
         limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), to: openFiles)
         // The host may raise its priority; its workers may not.
         limit(__rlimit_resource_t(__RLIMIT_NICE.rawValue), to: 0)

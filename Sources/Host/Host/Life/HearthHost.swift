@@ -102,7 +102,7 @@ public final class HearthHost {
         log = output.logger(level: Logger.Level(rawValue: configuration.logging.level.rawValue) ?? .notice)
         memory = MemoryBudget(bytesMax: configuration.server.memoryBytes ?? MemoryBudget.standardBytes)
         dispatcher = Dispatcher(
-            loop: home, limits: PoolLimits(configuration.workers), memory: memory, executable: WorkerProgram.path(executable: executable),
+            loop: home, limits: PoolLimits(configuration), memory: memory, executable: WorkerProgram.path(executable: executable),
             dataDirectory: data.path, keepsPrewarmed: configuration.workers.prewarmed > 0,
             functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
         messaging = try MessagingService(

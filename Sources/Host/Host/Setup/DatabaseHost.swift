@@ -154,21 +154,40 @@ final class DatabaseHost {
 
     /// Reads and compiles a rules file. Logs an error and returns nil if it cannot be used; then the previous rules stay in force.
     private static func read(_ path: String, _ settings: DatabaseSettings, _ log: Logger) -> RulesFile? {
+        do throws(RulesFileFailure) {
+            return try RulesFile(reading: path, settings)
+        } catch {
+            switch error {
+            case .unreadable(let reason):
+                log.error(
+                    "the database rules cannot be read; the previous ones stay in force", metadata: ["file": "\(path)", "reason": "\(reason)"])
+            case .wrong(let error):
+                log.error("the database rules have an error; the previous ones stay in force", metadata: ["at": "\(path):\(error)"])
+            }
+            return nil
+        }
+    }
+}
+
+/// The reason why a rules file cannot be used.
+enum RulesFileFailure: Error {
+    case unreadable(String)
+    case wrong(RulesError)
+}
+
+extension RulesFile {
+    /// Reads and compiles a rules file.
+    init(reading path: String, _ settings: DatabaseSettings) throws(RulesFileFailure) {
         let source: [UInt8]
         do throws(FileFailure) {
             source = try WholeFile.read(path, sizeBytesMax: settings.limits.rulesBytes)
         } catch {
-            log.error(
-                "the database rules cannot be read; the previous ones stay in force",
-                metadata: ["file": "\(path)", "reason": "\(error.reason)"])
-            return nil
+            throw .unreadable(error.reason)
         }
         do throws(RulesError) {
-            let rules = try RuleSet(parsing: source, limits: DatabaseLimits(settings).rules)
-            return RulesFile(rules: rules, mark: Array(SHA256.hash(data: source)))
+            self.init(rules: try RuleSet(parsing: source, limits: DatabaseLimits(settings).rules), mark: Array(SHA256.hash(data: source)))
         } catch {
-            log.error("the database rules have an error; the previous ones stay in force", metadata: ["at": "\(path):\(error)"])
-            return nil
+            throw .wrong(error)
         }
     }
 }

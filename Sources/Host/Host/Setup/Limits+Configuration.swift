@@ -10,8 +10,11 @@ extension LogFiles.Limits {
 }
 
 extension PoolLimits {
-    init(_ settings: WorkerSettings) {
+    init(_ configuration: Configuration) {
         self.init()
+        let (settings, crashes) = (configuration.workers, configuration.crashes)
+        tellsCallersOfCrashes = configuration.mode == .development
+        if crashes.coreDumps { coreDumps = CoreDumpLimits(bytesMax: crashes.coreDumpBytes, countMax: crashes.coreDumpsKept) }
         queueLengthMax = settings.queueLengthMax
         queueWaitMilliseconds = UInt64(settings.queueWaitMilliseconds)
         idleMilliseconds = UInt64(settings.idleSeconds * 1000)

@@ -35,6 +35,14 @@ package final class DataDirectoryLock: Sendable {
         do throws(FileFailure) { _ = try wait(for: path) } catch { throw refusal(error, path, directory, advice) }
     }
 
+    /// Whether a process has the lock. Does not wait, and changes nothing.
+    package static func isTaken(_ directory: String) -> Bool {
+        let path = "\(directory)/lock"
+        guard FileTree.exists(path) else { return false }
+        do throws(FileFailure) { _ = try FileLock(path) } catch { return error.isBusy }
+        return false
+    }
+
     private static func refusal(_ error: FileFailure, _ path: String, _ directory: String, _ advice: String) -> HostStartError {
         guard error.isBusy else { return HostStartError("\(path) \(error)") }
         let owner = owner(path).map { ", process \($0)" } ?? ""

@@ -37,6 +37,8 @@ final class CrashLog {
         var artifact: Artifact
         /// The message that Swift's runtime printed before the crash.
         var message: String?
+        /// Called with the text once the crash is logged.
+        var told: ((CrashNotice) -> Void)?
 
         /// The frames in the library.
         var ownFrames: [CrashReport.Frame] { report.frames.filter { $0.object == artifact.path } }
@@ -118,6 +120,7 @@ final class CrashLog {
     private func write(_ crash: Crash, _ trace: CrashTrace) {
         let text = CrashWords.describe(crash.report, message: crash.message ?? trace.failure.map { "fatal error: \($0)" })
         functionLog.recordCrash(crash.origin, text, calls: trace.calls)
+        crash.told?(CrashNotice(message: text, calls: trace.calls, function: crash.origin.function))
     }
 }
 

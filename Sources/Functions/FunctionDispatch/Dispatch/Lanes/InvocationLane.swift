@@ -195,7 +195,7 @@ class InvocationLane {
     /// Fails all invocations of the lane, because the worker has ended.
     ///
     /// - Returns: the functions whose answers were awaited.
-    final func failAll(_ blockage: Blockage?) -> Set<String> {
+    final func failAll(_ cause: EndCause?) -> Set<String> {
         let open = slots
         slots = []
         freeSlots = []
@@ -207,7 +207,7 @@ class InvocationLane {
             _ = identity.room.give(now: loop.nowMilliseconds)
             guard let invocation = slot.invocation, case .running = invocation.state else { continue }
             functions.insert(invocation.function.name)
-            let failure = blockage?.failure(of: slot.id) ?? .workerEnded
+            let failure = cause?.failure(of: slot.id) ?? .workerEnded
             invocation.end(InvocationOutcome(failure.code))
             invocation.didFail(failure)
         }
@@ -236,6 +236,21 @@ struct InvocationPlace {
     /// A lane empties its slots before it is released, so this reference need not be counted.
     unowned(unsafe) let lane: InvocationLane
     let id: InvocationID
+}
+
+/// The cause of a worker's end, if its callers are to know it.
+enum EndCause: Sendable {
+    case blockage(Blockage)
+    /// In development mode only.
+    case crash(CrashNotice)
+
+    /// The failure of an invocation of the worker.
+    func failure(of id: InvocationID) -> InvocationFailure {
+        switch self {
+        case .blockage(let blockage): blockage.failure(of: id)
+        case .crash(let crash): .crashed(crash)
+        }
+    }
 }
 
 /// The reason for ending a worker whose event loop was blocked.

@@ -7,7 +7,7 @@ import WorkerProtocol
 final class LoopLane: ChannelLane {
     private unowned let pool: PoolLane
     /// The completion for the end of the lane, if the worker has ended.
-    private var ending: (blockage: Blockage?, completion: (Set<String>) -> Void)?
+    private var ending: (cause: EndCause?, completion: (Set<String>) -> Void)?
     private var endTimer: Timer?
 
     /// How long the socket is read after the worker has ended, in case another process still holds its other end.
@@ -45,8 +45,8 @@ final class LoopLane: ChannelLane {
     /// Ends the lane, because the worker's process has ended.
     ///
     /// - Parameter completion: gets the functions whose invocations were lost, after the rest of the worker's data has been handled.
-    func end(_ blockage: Blockage?, completion: @escaping (Set<String>) -> Void) {
-        ending = (blockage, completion)
+    func end(_ cause: EndCause?, completion: @escaping (Set<String>) -> Void) {
+        ending = (cause, completion)
         guard let channel, !channel.isClosed else { return finish() }
         channel.peerDidEnd()
         endTimer = Timer(loop: loop) { channel.close() }
@@ -54,11 +54,11 @@ final class LoopLane: ChannelLane {
     }
 
     private func finish() {
-        guard let (blockage, completion) = ending else { return }
+        guard let (cause, completion) = ending else { return }
         ending = nil
         endTimer = nil
         channel = nil
-        let lost = failAll(blockage)
+        let lost = failAll(cause)
         pool.forget(self)
         completion(lost)
     }

@@ -67,9 +67,9 @@ package final class PoolLane {
     /// Ends the lane of a worker that has ended.
     ///
     /// - Parameter completion: gets the functions whose invocations were lost, after the rest of the worker's data has been handled.
-    func workerDidEnd(_ identity: WorkerIdentity, _ blockage: Blockage?, completion: @escaping @Sendable (Set<String>) -> Void) {
+    func workerDidEnd(_ identity: WorkerIdentity, _ cause: EndCause?, completion: @escaping @Sendable (Set<String>) -> Void) {
         guard let lane = lane(of: identity) else { return completion([]) }
-        lane.end(blockage, completion: completion)
+        lane.end(cause, completion: completion)
     }
 
     private func lane(of identity: WorkerIdentity) -> LoopLane? { lanes.first { $0.identity === identity } }
