@@ -71,7 +71,7 @@ import Testing
         Row(#"{"project": 7}"#, "1:13: project: expected \(project), found 7"),
         Row(#"{"project": "demo-hearth", "port": 1}"#,
             "1:28: port: unknown key; expected one of project, region, server, plugins, functions, defaults, workers, auth, appCheck, "
-                + "database, messaging, schedules, telemetry, logging, watch"),
+                + "database, messaging, schedules, telemetry, http, cache, tasks, crashes, logging, watch"),
         Row(#"{"project": "demo-hearth", "server": {"prot": 1}}"#, #"1:39: server.prot: unknown key; did you mean "port"?"#),
         Row(#"{"project": "demo-hearth", "sever": {}, "server": {}}"#, #"1:28: sever: unknown key; did you mean "server"?"#),
         Row(#"{"project": "demo-hearth", "server": {"port": 65536}}"#,
