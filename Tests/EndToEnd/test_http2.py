@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from certificates import trusting
 from databases import OPEN_RULES, OWNER, Database
 from hearth import Host, callable_headers
-from http2 import DATA, END_HEADERS, GOAWAY, NO_ERROR, REFUSED_STREAM, Frames
+from http2 import DATA, END_HEADERS, END_STREAM, GOAWAY, NO_ERROR, REFUSED_STREAM, Frames
 from processes import until
 from secure_host import TLS, Secure
 from tokens import PROJECT
@@ -238,6 +238,28 @@ def test_pages_of_the_host(host, client):
 
 
 # -- limits
+
+def test_the_rest_of_an_answered_request_is_read(launch):
+    """A small one, so that a client which does not read while it sends gets its answer; then the stream ends without a fault."""
+    host = launch(config={'server': {'limits': {'bodyBytes': 1000}}})
+    with Frames(host.port) as client:
+        stream = client.open(client.fields('POST', host.path('echo'), callable_headers()), END_HEADERS)
+        client.send(DATA, 0, stream, b'x' * 2000)
+        answer = client.answer(stream)
+        assert answer.status == 413 and answer.reset is None
+        client.send(DATA, END_STREAM, stream, b'x' * 3000)
+        assert client.result(host, 'echo', 1) == 1
+        assert answer.reset is None
+        # More than 64 KiB is too much.
+        stream = client.open(client.fields('POST', host.path('echo'), callable_headers()), END_HEADERS)
+        for _ in range(6):
+            client.send(DATA, 0, stream, b'x' * 16_000)
+        answer = client.answer(stream)
+        client.until(lambda: answer.reset is not None)
+        assert answer.status == 413 and answer.reset == NO_ERROR
+        assert client.result(host, 'echo', 2) == 2
+
+
 
 def test_limits_are_those_of_http1(launch):
     host = launch(config={'server': {'limits': {'headerBytes': 2048, 'bodyBytes': 1000}}})

@@ -146,13 +146,12 @@ extension HTTP2Connection {
 }
 
 /// Tells nghttp2 how much of an answer there is. The bytes themselves go directly from the stream to the outbox.
-let readAnswer: nghttp2_data_source_read_callback = { _, id, _, room, flags, source, user in
-    guard let pointer = source?.pointee.ptr, let user, let flags else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+let readAnswer: nghttp2_data_source_read_callback = { _, _, _, room, flags, source, _ in
+    guard let pointer = source?.pointee.ptr, let flags else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
     let stream = Unmanaged<HTTP2Stream>.fromOpaque(pointer).takeUnretainedValue()
     let count = min(room, stream.answer.count)
     if count == stream.answer.count, stream.hasEnded {
         flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
-        if !stream.hasWholeRequest { Unmanaged<HTTP2Connection>.fromOpaque(user).takeUnretainedValue().answeredEarly.append(id) }
     } else if count == 0 {
         stream.isDeferred = true
         return Int(NGHTTP2_ERR_DEFERRED.rawValue)

@@ -22,8 +22,6 @@ final class HTTP2Connection: UpgradedProtocol {
     var headSince: UInt64 = 0
     /// The streams whose observers may write again.
     var drained: [HTTP2Stream] = []
-    /// The streams whose answer is complete while their request is not.
-    var answeredEarly: [Int32] = []
     /// Bytes of answers that wait in the streams.
     private var unsentBytes = 0
     private var charge = MemoryCharge()
@@ -109,13 +107,7 @@ final class HTTP2Connection: UpgradedProtocol {
     func fillOutbox() -> Bool {
         guard let session, !isInside, !hasEnded else { return false }
         isInside = true
-        var isFull = send(session)
-        while !isFull, !answeredEarly.isEmpty {
-            // The answer does not need the rest of the request (RFC 9113 section 8.1).
-            for id in answeredEarly { nghttp2_submit_rst_stream(session, 0, id, NGHTTP2_NO_ERROR.rawValue) }
-            answeredEarly.removeAll(keepingCapacity: true)
-            isFull = send(session)
-        }
+        let isFull = send(session)
         isInside = false
         guard !hasEnded else { return false }
         countUnsent()
@@ -258,6 +250,12 @@ final class HTTP2Connection: UpgradedProtocol {
 
     /// Frames that go with requests and data.
     func earnFrames(_ count: Int) { idleFrames.earn(count) }
+
+    /// Ends a stream whose answer does not need the rest of the request (RFC 9113 section 8.1).
+    func endRequest(of stream: HTTP2Stream) {
+        nghttp2_submit_rst_stream(session, 0, stream.id, NGHTTP2_NO_ERROR.rawValue)
+        wantsFlush()
+    }
 
     func reset(_ stream: HTTP2Stream, _ code: nghttp2_error_code) {
         addUnsent(-stream.answer.count)

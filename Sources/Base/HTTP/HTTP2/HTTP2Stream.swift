@@ -25,6 +25,11 @@ final class HTTP2Stream: ExchangeCarrier {
     var isResetByClient = false
     /// Whether the handler has been called for the whole request.
     private var isPassedOn = false
+    /// The time from which the rest of an answered request is awaited; 0 before that.
+    private var lingersSince: UInt64 = 0
+    /// Bytes of that rest.
+    private var discardedBytes = 0
+    private var isRequestEnded = false
     private var isDelivering = false
     private var wasCongested = false
     /// The time at which the body began or last made progress.
@@ -46,6 +51,9 @@ final class HTTP2Stream: ExchangeCarrier {
         hasWholeRequest = false
         isResetByClient = false
         isPassedOn = false
+        lingersSince = 0
+        discardedBytes = 0
+        isRequestEnded = false
         isDelivering = false
         wasCongested = false
         sentBytes = 0
@@ -174,7 +182,7 @@ final class HTTP2Stream: ExchangeCarrier {
     ///
     /// - Parameter isLast: whether the piece ends the body.
     func receive(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) {
-        guard let exchange else { return connection.consume(nil, bytes.count) }
+        guard let exchange else { return discard(bytes.count) }
         switch exchange.intake.sink {
         case .undecided, .discard:
             // The window of the stream stays closed, so the client stops soon.
@@ -192,6 +200,14 @@ final class HTTP2Stream: ExchangeCarrier {
         connection.consume(self, used)
         guard self.exchange === exchange, used < bytes.count else { return connection.consume(nil, bytes.count - used) }
         park(UnsafeBufferPointer(rebasing: bytes[used...]), exchange)
+    }
+
+    /// Reads a part of a request that was answered already. Some clients take an early reset for a failure and do not read the answer (curl 7.88), so
+    /// that much is read as on a connection of HTTP/1.1.
+    private func discard(_ count: Int) {
+        discardedBytes += count
+        connection.consume(nil, count)
+        if discardedBytes > server.limits.discardedBytesMax { endRequest() }
     }
 
     /// The whole body is here: lends it to the handler in place.
@@ -285,6 +301,7 @@ final class HTTP2Stream: ExchangeCarrier {
     /// Checks deadlines.
     func check(_ now: UInt64) {
         if !answer.isEmpty { checkSending(now) }
+        if exchange == nil, answer.isEmpty, !hasWholeRequest { checkRest(now) }
         guard let exchange, !hasWholeRequest else { return }
         let isLarge = exchange.charge.bytes > 64 * 1024
         let patience = server.limits.bodyTimeoutMilliseconds / (isLarge && server.memory.requests.isShort ? 6 : 1)
@@ -294,6 +311,17 @@ final class HTTP2Stream: ExchangeCarrier {
         } else {
             refuse(.bodyTooSlow)
         }
+    }
+
+    private func checkRest(_ now: UInt64) {
+        if lingersSince == 0 { lingersSince = max(1, now) }
+        if now - min(now, lingersSince) >= server.lingerMilliseconds { endRequest() }
+    }
+
+    private func endRequest() {
+        guard !isRequestEnded else { return }
+        isRequestEnded = true
+        connection.endRequest(of: self)
     }
 
     /// Whether the client may have to wait for this side before it can send more of the body.

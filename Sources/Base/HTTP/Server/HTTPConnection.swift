@@ -338,15 +338,10 @@ final class HTTPConnection: StreamHandler {
         case .body:
             if elapsed >= bodyPatience { checkBody() }
         case .closing:
-            if pending == 0, peerHasEnded || elapsed >= lingerMilliseconds || now >= closesAt { stream.close() }
+            if pending == 0, peerHasEnded || elapsed >= server.lingerMilliseconds || now >= closesAt { stream.close() }
         case .upgraded: upgraded?.check(now)
         case .answering, .closed: break
         }
-    }
-
-    /// The time for which the end of the connection waits for the client.
-    private var lingerMilliseconds: UInt64 {
-        server.isEnding ? min(server.limits.lingerMilliseconds, HTTPServer.endingPatienceMilliseconds) : server.limits.lingerMilliseconds
     }
 
     /// The body timeout; a sixth of it for large bodies while memory is short.

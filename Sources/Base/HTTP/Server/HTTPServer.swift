@@ -112,6 +112,9 @@ public final class HTTPServer {
     /// How long a client may be silent at the end of its connection while the server ends.
     static let endingPatienceMilliseconds: UInt64 = 1_000
 
+    /// How long a client may be silent at the end of its connection, or go on with a request that was answered.
+    var lingerMilliseconds: UInt64 { isEnding ? min(limits.lingerMilliseconds, Self.endingPatienceMilliseconds) : limits.lingerMilliseconds }
+
     func reportDrained() {
         guard isDraining || receiver != nil, connections.isEmpty, let completion = whenDrained else { return }
         whenDrained = nil
