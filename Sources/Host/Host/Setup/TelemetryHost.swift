@@ -9,7 +9,9 @@ import HTTP
 import Logging
 import Telemetry
 
-/// The export of a host's spans and metrics to a collector, where one is configured. Belongs to the home loop. Invocations are recorded once it exists.
+/// The export of a host's spans and metrics to a collector, where one is configured. Belongs to the home loop.
+///
+/// Invocations are recorded once it exists.
 final class TelemetryHost {
     /// Nil if no spans are recorded.
     let tracing: Tracing?
