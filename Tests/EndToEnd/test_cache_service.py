@@ -82,7 +82,7 @@ def test_workers_share_the_values(host):
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(host.loaded_workers()) > 1
+    until(lambda: len(host.loaded_workers()) > 1, 'a second worker')
     assert sorted(results) == list(range(1, 121))
 
 

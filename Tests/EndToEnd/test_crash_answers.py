@@ -1,9 +1,11 @@
 """In development, callers get the cause of a crash; core dumps are kept on request."""
 
 import contextlib
+import fcntl
 import json
 import pathlib
 import subprocess
+import tempfile
 
 import pytest
 
@@ -59,12 +61,15 @@ def test_production_tells_nothing(launch):
 @pytest.fixture
 def relative_pattern():
     """Lets the kernel put dumps into the folder of the process."""
-    before = PATTERN.read_text()
-    if before.startswith('|') or '/' in before:
-        PATTERN.write_text('core')
-    yield
-    if PATTERN.read_text() != before:
-        PATTERN.write_text(before)
+    # The pattern is the machine's: the tests that need it follow each other.
+    with open(pathlib.Path(tempfile.gettempdir()) / 'hearth-core-pattern.lock', 'w', encoding='ascii') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = PATTERN.read_text()
+        if before.startswith('|') or '/' in before:
+            PATTERN.write_text('core')
+        yield
+        if PATTERN.read_text() != before:
+            PATTERN.write_text(before)
 
 
 def kept(host):

@@ -11,7 +11,7 @@ import pytest
 
 from certificates import make_certificate
 from commands import Commands
-from hearth import BINARY, ROOT, compiled, library
+from hearth import BINARY, ROOT, compiled, free_port, library
 
 # Verbs of the remedies. Those of the configuration, of rules and of plugins are of the checkers themselves.
 ADVICE = re.compile(r'(raise|install|chmod|sysctl|remove|renew|run|name|set|turn|lower|choose|make|check|configure|correct|look|allow|listen)\b'
@@ -176,7 +176,7 @@ def test_a_port_of_another_program(healthy):
 def test_a_host_that_listens_elsewhere(healthy):
     """It uses the data directory, and another program has the port."""
     host = healthy(mode='development').start()
-    own, host.port = host.port, host.port + 50
+    own, host.port = host.port, free_port()
     try:
         with socket.create_server(('127.0.0.1', host.port)):
             pass

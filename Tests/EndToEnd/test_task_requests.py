@@ -68,7 +68,7 @@ def check_sdk(host, queue):
     with pytest.raises(exceptions.NotFoundError):
         queue.delete('named')
     assert queue.enqueue({'data': 3}, functions.TaskOptions(schedule_delay_seconds=3600))
-    assert [task['state'] for task in host.tasks('note')] == ['later']
+    until(lambda: [task['state'] for task in host.tasks('note')] == ['later'], 'the first task is settled')
     with pytest.raises(exceptions.InvalidArgumentError, match='"data"'):
         queue.enqueue({'a': 1})
 
