@@ -251,7 +251,7 @@ class TestBrokenRules:
         assert answer.body == b'data: {"message":"half"}\n\ndata: {"result":"from a thread"}\n\n'
 
     @pytest.mark.parametrize('service, method, message', [
-        ('nowhere', 'get', 'there is no service named "nowhere"; there are database, messaging, auth, http, cache'),
+        ('nowhere', 'get', 'there is no service named "nowhere"; there are database, messaging, auth, http, cache, tasks'),
         ('database', 'drop', 'database has no method "drop"; it has get, '),
         ('messaging', 'sned', 'messaging has no method "sned"; it has send, subscribe, unsubscribe, topics'),
     ])

@@ -119,6 +119,7 @@ def test_strangers_are_refused(host):
     ({'scheduleTime': 'tomorrow'}, 'RFC 3339'),
     ({'scheduleTime': '2099-01-01T00:00:00Z'}, '30 days'),
     ({'dispatchDeadline': '14s'}, '15 seconds'), ({'dispatchDeadline': '1801s'}, '30 minutes'), ({'dispatchDeadline': '1e3s'}, 'duration'),
+    ({'dispatchDeadline': '9999999999999999999s'}, 'duration'),
     ({'httpRequest': {'body': '!'}}, 'base64'), ({'httpRequest': {}}, 'no body'), ({'httpRequest': None}, 'httpRequest'),
     ({'httpRequest': {'body': base64.b64encode(b'[1]').decode()}}, '"data"'),
     ({'httpRequest': {'body': base64.b64encode(b'{"data":').decode()}}, 'not JSON'),

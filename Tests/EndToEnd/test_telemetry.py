@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import subprocess
 import time
 
@@ -193,6 +194,28 @@ def test_a_collector_that_takes_a_part(start, collector):
     host.result('echo', 1)
     until(lambda: metric(host, 'hearth_telemetry_rejected_total', signal='traces') == 2, 'two refused spans')
     assert 'too old' in host.log
+
+
+def test_numbers_of_a_hostile_collector(start, collector):
+    most = str((1 << 63) - 1)
+    collector.answers = [(503, {'Retry-After': str((1 << 64) - 1)}, ''), *[(200, {}, json.dumps({'partialSuccess': {'rejectedSpans': most}}))] * 3]
+    host = start(metrics=False)
+    host.result('echo', 1)
+    until(lambda: 'telemetry cannot be sent' in host.log, 'the first answer')
+    host.stop()
+    host.start()
+    for number in range(3):
+        host.result('echo', number)
+        until(lambda number=number: len(collector.bodies('/v1/traces')) > number + 1, 'another request')
+    assert host.result('echo', 2) == 2
+
+
+def test_a_collector_that_never_answers_does_not_hold_up_the_end(start):
+    with socket.create_server(('127.0.0.1', 0)) as silent:
+        host = start(url=f'http://127.0.0.1:{silent.getsockname()[1]}')
+        host.result('echo', 1)
+        silent.accept()
+        host.stop(seconds=20)
 
 
 @pytest.mark.parametrize('answer', ['not json', '[]', '{"partialSuccess":7}', '{"partialSuccess":{"rejectedSpans":{}}}', 'x' * 100_000])

@@ -107,6 +107,44 @@ import Testing
         #expect(try bench.enqueue(id: "a").get().id == "a")
     }
 
+    @Test func aBusyQueueForgetsEndedNames() throws {
+        let bench = try Bench()
+        for hour in 0..<4 {
+            for number in 0..<20 {
+                try bench.enqueue(id: "n\(hour)-\(number)")
+                for event in try bench.due() { try bench.change { try $0.outbox.acknowledge(event.key) } }
+            }
+            #expect(try bench.store.rows("SELECT count(*) FROM name", []) { $0.integer(at: 0) } == [20])
+            bench.now += 3_600_000
+        }
+    }
+
+    @Test func aReplayedTaskIsFoundByItsName() throws {
+        let bench = try Bench()
+        let made = try bench.enqueue().get().id
+        try bench.enqueue(id: "named")
+        for event in try bench.due() {
+            try bench.change { try $0.outbox.bury(event.key, event.progress, reason: .failed, now: bench.now) }
+        }
+        for letter in try bench.store.outbox.deadLetters(after: 0, limit: 10, bytesMax: 1 << 20).letters {
+            try bench.change { try $0.outbox.replay(letter.event.sequence, now: bench.now) }
+        }
+        bench.now += 7_200_000
+        #expect(try bench.enqueue(id: "named") == .failure(.exists))
+        for id in [made, "named"] { #expect(try bench.change { try $0.delete(id, of: "q") }) }
+        #expect(try bench.due().isEmpty && bench.store.queues["q"]?.bytes == 0)
+    }
+
+    @Test func aPurgeTellsTheLastTask() throws {
+        let bench = try Bench()
+        try bench.enqueue()
+        let last = try #require(try bench.due().last?.sequence)
+        let purged = try bench.change { try $0.purge("q") }
+        try bench.enqueue()
+        let next = try #require(try bench.due().last?.sequence)
+        #expect(purged.count == 1 && last <= purged.through && purged.through < next)
+    }
+
     @Test func endedNamesAreForgotten() throws {
         let bench = try Bench()
         for number in 0..<250 { try bench.enqueue(id: "n\(number)") }
@@ -210,9 +248,12 @@ import Testing
             #expect(Set(listed) == living && listed.count == living.count, "round \(round)")
             for queue in ["a", "b"] {
                 #expect(bench.store.queues[queue]?.count ?? 0 == living.count { $0.hasPrefix(queue) }, "round \(round)")
+                let sizes = try bench.store.rows("SELECT length(row) FROM later WHERE queue = ?1", [.text(queue)]) { Int($0.integer(at: 0)) }
+                let bytes = try sizes.reduce(0, +) + bench.due(queue).reduce(0) { $0 + $1.stored.count }
+                #expect(bench.store.queues[queue]?.bytes ?? 0 == bytes, "round \(round)")
             }
         }
-        #expect(try bench.change { try $0.purge("a") + $0.purge("b") } == living.count)
+        #expect(try bench.change { try $0.purge("a").count + $0.purge("b").count } == living.count)
         #expect(bench.store.queues.values.allSatisfy { $0.count == 0 && $0.bytes == 0 })
     }
 }

@@ -32,9 +32,10 @@ final class ExportLane {
     /// The most bodies that wait.
     static let waitingMax = 8
     /// The longest wait that a collector may ask for.
-    private static let pauseMax: UInt64 = 30_000
+    private static let pauseSecondsMax: UInt64 = 30
+    /// The most entries of one request that are counted as refused.
+    private static let rejectedMax = 1_000_000
     private static let timeoutMilliseconds = 10_000
-    private static let endingMilliseconds = 2000
 
     init(loop: EventLoop, client: HTTPClient, url: String, headers: [(name: String, value: String)], log: Logger) {
         self.loop = loop
@@ -53,7 +54,7 @@ final class ExportLane {
         sendNext()
     }
 
-    /// Sends what waits, each body once, and calls `completion`.
+    /// Sends what waits, each body once, and calls `completion` once.
     func end(_ completion: @escaping () -> Void) {
         self.completion = completion
         sendNext()
@@ -63,6 +64,8 @@ final class ExportLane {
         guard !isSending else { return }
         timer.stop()
         guard let body = waiting.first else {
+            let completion = completion
+            if completion != nil { self.completion = {} }
             completion?()
             return
         }
@@ -84,7 +87,7 @@ final class ExportLane {
     @inline(never)
     private func attempt(_ body: [UInt8]) async -> Attempt {
         var request = ClientRequest(method: "POST", url: url, headers: headers + [("Content-Type", "application/json")], body: body)
-        request.timeoutMilliseconds = completion == nil ? Self.timeoutMilliseconds : Self.endingMilliseconds
+        request.timeoutMilliseconds = Self.timeoutMilliseconds
         request.responseBytesMax = 64 * 1024
         do throws(ClientError) {
             let response = try await client.send(request)
@@ -95,7 +98,7 @@ final class ExportLane {
             let reason = "the collector has answered with status \(response.status)"
             guard [429, 502, 503, 504].contains(response.status) else { return .refused(reason: reason) }
             let seconds = response.header("retry-after").flatMap { UInt64($0) }
-            return .again(reason: reason, milliseconds: seconds.map { min($0 * 1000, Self.pauseMax) })
+            return .again(reason: reason, milliseconds: seconds.map { min($0, Self.pauseSecondsMax) * 1000 })
         } catch {
             return .again(reason: "\(error)", milliseconds: nil)
         }
@@ -111,7 +114,7 @@ final class ExportLane {
                 "the collector of telemetry does not take everything",
                 metadata: ["url": "\(url)", "rejected": "\(count)", "reason": "\(partial["errorMessage"]?.string ?? "")"])
         }
-        figures.rejected += count
+        figures.rejected += min(count, Self.rejectedMax)
     }
 
     private func didSend(_ result: Attempt) {

@@ -47,6 +47,7 @@ public struct TelemetryFigures: Sendable {
 /// Nothing waits for it: what a slow collector does not take is dropped, and counted.
 public final class TelemetryExporter {
     private let loop: EventLoop
+    private let client: HTTPClient
     private let settings: TelemetrySettings
     private let spans: SpanCollector
     private let gather: (@escaping (MetricSet) -> Void) -> Void
@@ -63,6 +64,8 @@ public final class TelemetryExporter {
     private static let gatherMilliseconds: UInt64 = 1000
     /// The most spans of a request.
     private static let batchMax = 512
+    /// The end of the host waits for the collector at most so long.
+    private static let endingMilliseconds: UInt64 = 3000
 
     /// - Parameters:
     ///   - spans: what the loops have done.
@@ -73,6 +76,7 @@ public final class TelemetryExporter {
         gather: @escaping (@escaping (MetricSet) -> Void) -> Void
     ) {
         self.loop = loop
+        self.client = client
         self.settings = settings
         self.spans = spans
         self.clock = clock
@@ -90,7 +94,7 @@ public final class TelemetryExporter {
         if let interval = settings.metricsMilliseconds { metricTimer.start(afterMilliseconds: interval, repeatMilliseconds: interval) }
     }
 
-    /// Sends what waits, once, and ends.
+    /// Sends what waits, once, and ends after a few seconds at most.
     public func stop() async {
         traceTimer.stop()
         metricTimer.stop()
@@ -98,17 +102,19 @@ public final class TelemetryExporter {
             let set = await withCheckedContinuation { continuation in gather { continuation.resume(returning: $0) } }
             metricLane.add(body(of: set))
         }
-        for batch in takeBatches() { traceLane.add(OTLP.text(of: batch, settings.resource)) }
-        for lane in [traceLane, metricLane] {
-            var isOver = false
-            await withCheckedContinuation { continuation in
-                lane.end {
-                    guard !isOver else { return }
-                    isOver = true
-                    continuation.resume()
-                }
-            }
+        for batch in takeBatches() { add(OTLP.text(of: batch, settings.resource), count: batch.count) }
+        // Closing the client ends all requests.
+        let limit = Timer(loop: loop) { [client] in client.close() }
+        limit.start(afterMilliseconds: Self.endingMilliseconds)
+        _ = await loop.concurrently([traceLane, metricLane]) { lane in
+            await withCheckedContinuation { continuation in lane.end { continuation.resume() } }
         }
+        limit.close()
+    }
+
+    /// Sends spans, unless too many requests wait.
+    private func add(_ body: [UInt8], count: Int) {
+        if traceLane.hasRoom { traceLane.add(body) } else { dropped += count }
     }
 
     /// The figures since the start.
@@ -134,9 +140,9 @@ public final class TelemetryExporter {
         guard !batches.isEmpty else { return }
         isTaking = true
         let resource = settings.resource
-        loop.compute { batches.map { OTLP.text(of: $0, resource) } } then: { [self] bodies in
+        loop.compute { batches.map { (OTLP.text(of: $0, resource), $0.count) } } then: { [self] bodies in
             isTaking = false
-            for body in bodies { traceLane.add(body) }
+            for (body, count) in bodies { add(body, count: count) }
         }
     }
 

@@ -47,7 +47,7 @@ package final class EventInvocation: HostInvocation {
         case .result: finish(.succeeded)
         case .error:
             let error = CallableError(functionError: body)
-            finish(.failed("\(error.code.name): \(error.message)"))
+            finish(.failed("\(error.code.name): \(Self.cut(error.message))"))
         case .response, .end: finish(.failed("it answered an event with an HTTP response"))
         }
     }
@@ -63,6 +63,13 @@ package final class EventInvocation: HostInvocation {
         case .shuttingDown: finish(.stopped)
         }
     }
+
+    /// A message as it is stored with the event: a function may answer with a text of any length.
+    private static func cut(_ message: String) -> String {
+        message.utf8.count <= messageBytesMax ? message : String(decoding: message.utf8.prefix(messageBytesMax), as: UTF8.self) + "..."
+    }
+
+    private static let messageBytesMax = 2048
 
     /// The delay for events of a plugin that cannot be loaded. They wait for another version of it, or for the next start of the host.
     private static let unloadedMilliseconds: UInt64 = 10_000

@@ -153,23 +153,25 @@ final class FunctionQueue {
         goOn(lane)
     }
 
-    /// Forgets the events of a lane, or of all, which are no longer in the outbox. An attempt that runs may end.
-    func withdraw(at path: Path?) {
+    /// Forgets the events of a lane, or of all, up to a sequence, which are no longer in the outbox. An attempt that runs may end.
+    func withdraw(at path: Path?, through sequence: UInt64) {
         if let path {
-            if let lane = lanes[path] { withdraw(lane) }
+            if let lane = lanes[path] { withdraw(lane, through: sequence) }
         } else {
-            for lane in lanes.values { withdraw(lane) }
+            for lane in lanes.values { withdraw(lane, through: sequence) }
         }
     }
 
-    private func withdraw(_ lane: EventLane) {
+    private func withdraw(_ lane: EventLane, through sequence: UInt64) {
         // The read of a lane that is being fetched finds nothing.
         guard lane.state != .fetching else { return }
-        let kept = lane.state == .running ? lane.loaded.popFirst() : nil
-        for event in lane.loaded { didUnload(event) }
-        heldCount -= lane.held.count
-        lane.loaded = Deque(kept.map { [$0] } ?? [])
-        lane.held = []
+        let running = lane.state == .running ? lane.loaded.popFirst() : nil
+        for event in lane.loaded where event.sequence <= sequence { didUnload(event) }
+        lane.loaded.removeAll { $0.sequence <= sequence }
+        if let running { lane.loaded.prepend(running) }
+        let heldBefore = lane.held.count
+        lane.held.removeAll { $0 <= sequence }
+        heldCount -= heldBefore - lane.held.count
     }
 
     // MARK: Waiting

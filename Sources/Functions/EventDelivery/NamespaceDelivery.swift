@@ -80,9 +80,11 @@ final class NamespaceDelivery {
 
     /// Forgets events of a function that are no longer in the outbox. Their attempts that run may end.
     ///
-    /// - Parameter path: that of the events; nil for all events so far.
-    func withdraw(_ function: String, at path: Path?) {
-        queues[function]?.withdraw(at: path)
+    /// - Parameters:
+    ///   - path: that of the events; nil for all events.
+    ///   - sequence: that of the last one. Later events stay.
+    func withdraw(_ function: String, at path: Path?, through sequence: UInt64) {
+        queues[function]?.withdraw(at: path, through: sequence)
         queues[function]?.run()
     }
 

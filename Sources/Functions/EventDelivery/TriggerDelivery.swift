@@ -62,8 +62,12 @@ package final class TriggerDelivery {
 
     /// Forgets events that their owner has deleted from the outbox. Their attempts that run may end.
     ///
-    /// - Parameter path: that of the events; nil for all events of the function so far.
-    package func withdraw(_ function: String, of namespace: String, at path: Path?) { namespaces[namespace]?.withdraw(function, at: path) }
+    /// - Parameters:
+    ///   - path: that of the events; nil for all events of the function.
+    ///   - sequence: that of the last one. Later events stay.
+    package func withdraw(_ function: String, of namespace: String, at path: Path?, through sequence: UInt64) {
+        namespaces[namespace]?.withdraw(function, at: path, through: sequence)
+    }
 
     /// Releases a namespace without events.
     func forget(_ namespace: NamespaceDelivery) {

@@ -44,6 +44,8 @@ package final class CacheCalls: Service {
 
     package func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
         do throws(CacheRefusal) {
+            // Parsing takes the time of the loop, and memory that is not counted.
+            guard call.payload.count <= 2 * valueBytesMax + 4096 else { throw .tooLarge(valueBytesMax, bytesMax) }
             let request = try CacheRequest(call.payload, keyBytesMax: Self.keyBytesMax, secondsMax: Self.secondsMax)
             var cache = caches.removeValue(forKey: call.artifact.name) ?? PluginCache(bytesMax: bytesMax)
             defer { caches[call.artifact.name] = cache }
@@ -79,8 +81,7 @@ package final class CacheCalls: Service {
         guard let value = request.value else { throw .invalid("\"value\" is missing") }
         let bytes = value.serialized()
         guard bytes.count <= valueBytesMax, cache.fits(request.key, bytes) else {
-            throw CacheRefusal(
-                .resourceExhausted, "too-large", "a value may have \(valueBytesMax) bytes as JSON, and must fit into \(bytesMax) bytes")
+            throw .tooLarge(valueBytesMax, bytesMax)
         }
         cache.set(request.key, bytes, end: request.end(now: now))
     }

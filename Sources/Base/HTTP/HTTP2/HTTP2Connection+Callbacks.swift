@@ -152,6 +152,7 @@ let readAnswer: nghttp2_data_source_read_callback = { _, _, _, room, flags, sour
     let count = min(room, stream.answer.count)
     if count == stream.answer.count, stream.hasEnded {
         flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+        stream.isAnswerSent = true
     } else if count == 0 {
         stream.isDeferred = true
         return Int(NGHTTP2_ERR_DEFERRED.rawValue)

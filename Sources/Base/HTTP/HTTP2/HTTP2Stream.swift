@@ -17,6 +17,8 @@ final class HTTP2Stream: ExchangeCarrier {
     var hasHead = false
     /// Whether all of the answer is in `answer`.
     var hasEnded = false
+    /// Whether the end of the answer was passed on.
+    var isAnswerSent = false
     /// Whether nghttp2 waits for more of the answer.
     var isDeferred = false
     /// Whether the whole request has arrived.
@@ -47,6 +49,7 @@ final class HTTP2Stream: ExchangeCarrier {
         answer.clear(keepingAtMost: 16 * 1024)
         hasHead = false
         hasEnded = false
+        isAnswerSent = false
         isDeferred = false
         hasWholeRequest = false
         isResetByClient = false
@@ -207,7 +210,7 @@ final class HTTP2Stream: ExchangeCarrier {
     private func discard(_ count: Int) {
         discardedBytes += count
         connection.consume(nil, count)
-        if discardedBytes > server.limits.discardedBytesMax { endRequest() }
+        if isAnswerSent, discardedBytes > server.limits.discardedBytesMax { endRequest() }
     }
 
     /// The whole body is here: lends it to the handler in place.
@@ -301,7 +304,7 @@ final class HTTP2Stream: ExchangeCarrier {
     /// Checks deadlines.
     func check(_ now: UInt64) {
         if !answer.isEmpty { checkSending(now) }
-        if exchange == nil, answer.isEmpty, !hasWholeRequest { checkRest(now) }
+        if isAnswerSent, !hasWholeRequest { checkRest(now) }
         guard let exchange, !hasWholeRequest else { return }
         let isLarge = exchange.charge.bytes > 64 * 1024
         let patience = server.limits.bodyTimeoutMilliseconds / (isLarge && server.memory.requests.isShort ? 6 : 1)

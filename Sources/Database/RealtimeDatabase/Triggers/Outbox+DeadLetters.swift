@@ -56,7 +56,8 @@ extension Outbox {
         guard var event = try deadLetter(sequence)?.event else { return false }
         event.progress = DeliveryProgress(since: now)
         event.chain = EventChain()
-        try append(event)
+        event.sequence = try append(event)
+        try keeper?.didReplay(event)
         return try deleteDeadLetter(sequence)
     }
 

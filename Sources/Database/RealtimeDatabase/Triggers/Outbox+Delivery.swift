@@ -86,6 +86,7 @@ extension Outbox {
     public func setAside(_ key: EventKey, _ progress: DeliveryProgress) throws(StoreError) {
         guard let keeper, var event = try event(key) else { return }
         event.progress = progress
+        try tellSize(key, event.row().count)
         try keeper.keep(event)
         try store.delete(key.bytes, in: .outbox)
         hasChanges = true
@@ -113,8 +114,15 @@ extension Outbox {
     public func postpone(_ key: EventKey, _ progress: DeliveryProgress) throws(StoreError) {
         guard var event = try event(key) else { return }
         event.progress = progress
-        try store.put(key.bytes, event.row().span, in: .outbox)
+        let row = event.row()
+        try tellSize(key, row.count)
+        try store.put(key.bytes, row.span, in: .outbox)
         hasChanges = true
+    }
+
+    private func tellSize(_ key: EventKey, _ size: Int) throws(StoreError) {
+        guard let keeper, let before = try store.get(key.bytes, in: .outbox, { $0.count }), before != size else { return }
+        keeper.didResize(key, by: size - before)
     }
 
     /// Moves an event to the dead letters. If there are too many, the oldest ones are dropped.

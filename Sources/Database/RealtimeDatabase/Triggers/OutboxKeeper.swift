@@ -8,6 +8,12 @@ public protocol OutboxKeeper: AnyObject {
     /// - Parameter size: that of its row.
     func didAppend(_ key: EventKey, size: Int)
 
+    /// Notes that the row of an event has another size.
+    func didResize(_ key: EventKey, by bytes: Int)
+
+    /// Notes that a dead letter is in the outbox again, with another sequence.
+    func didReplay(_ event: OutboxEvent) throws(StoreError)
+
     /// Notes that an event is settled or given up, and leaves the outbox.
     func willRemove(_ key: EventKey, size: Int) throws(StoreError)
 

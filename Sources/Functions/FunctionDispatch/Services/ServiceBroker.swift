@@ -9,6 +9,8 @@ import Telemetry
 package struct ServiceCall: Sendable {
     /// Approximate memory that a call takes beside its payload.
     static let overheadBytes = 1024
+    /// The longest name of a service or a method.
+    static let nameBytesMax = 64
 
     package var artifact: Artifact
     package var service: String
@@ -101,7 +103,7 @@ package final class ServiceBroker {
     }
 
     /// The services in the documentation. The error for one of these says that this host does not run it. Workers answer `http` themselves.
-    private static let known = ["database", "messaging", "auth", "http", "cache"]
+    private static let known = ["database", "messaging", "auth", "http", "cache", "tasks"]
 
     package func register(_ service: any Service) { services[service.name] = service }
 
@@ -123,7 +125,9 @@ package final class ServiceBroker {
         let own = traces.next(after: trace)
         call.trace = own
         let start = EventLoop.monotonicNanoseconds()
-        pass(call) { [name = "\(call.service).\(call.method)"] answer in
+        // A plugin's own words are not those of the host.
+        let name = services[call.service] == nil ? "unknown service" : "\(call.service).\(call.method)"
+        pass(call) { answer in
             tracing.record(
                 own, name: name, kind: .client, nanoseconds: EventLoop.monotonicNanoseconds() &- start,
                 failure: answer.succeeded ? nil : "the service has answered with an error")

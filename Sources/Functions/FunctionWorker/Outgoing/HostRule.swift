@@ -93,7 +93,9 @@ struct HostRule: Sendable, Hashable {
 
     private static let privateRanges = ["127.0.0.0/8", "::1", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"]
         .compactMap { NetworkRange($0) }
-    private static let metadataRanges = ["fd00:ec2::/32", "100.100.100.200"].compactMap { NetworkRange($0) }
+    private static let metadataRanges = ["fd00:ec2::/32", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "100.100.100.200"].compactMap {
+        NetworkRange($0)
+    }
 }
 
 /// Lists of rules. A request passes if each list has a rule that admits it.

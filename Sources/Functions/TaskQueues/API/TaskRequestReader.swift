@@ -123,6 +123,8 @@ package enum TaskRequestReader {
         guard text.utf8.last == UInt8(ascii: "s"), (2...20).contains(text.utf8.count) else { return nil }
         let number = text.dropLast()
         guard number.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }) else { return nil }
-        return Double(number)
+        // Within the range of whole milliseconds; limits of their own follow.
+        guard let seconds = Double(number), seconds < 1e10 else { return nil }
+        return seconds
     }
 }

@@ -60,7 +60,7 @@ package final class TaskService: Sendable {
         storage.perform(on: loop, { store throws(StoreError) in try store.delete(id, of: queue) }) { [engine, home] result in
             switch result {
             case .success(true):
-                home.post { engine.value.withdraw(id, of: queue) }
+                home.post { engine.value.withdraw(id, through: .max, of: queue) }
                 completion(.success(()))
             case .success(false): completion(.failure(.noTask))
             case .failure(let error): completion(.failure(TaskError(error)))

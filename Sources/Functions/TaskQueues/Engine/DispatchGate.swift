@@ -46,7 +46,9 @@ final class DispatchGate {
 
     /// Changes the rate. Saved tokens stay.
     func setRate(perSecondMax: Double) {
-        (interval, burst) = Self.times(perSecondMax)
+        let times = Self.times(perSecondMax)
+        guard times != (interval, burst) else { return }
+        (interval, burst) = times
         slot = min(slot, clock() + interval)
         wake()
     }
@@ -84,10 +86,11 @@ final class DispatchGate {
         arm(now)
     }
 
-    /// Ends the waiting attempts of a task, or of all tasks, with this result.
-    func end(_ id: String? = nil, with result: AttemptResult) {
-        let ended = waiters.filter { id == nil || $0.event.id == id }
-        waiters.removeAll { id == nil || $0.event.id == id }
+    /// Ends the waiting attempts of a task, or of all tasks up to a sequence, with this result.
+    func end(_ id: String? = nil, through sequence: UInt64 = .max, with result: AttemptResult) {
+        let isEnded = { (waiter: Waiter) in (id == nil || waiter.event.id == id) && waiter.event.sequence <= sequence }
+        let ended = waiters.filter(isEnded)
+        waiters.removeAll(where: isEnded)
         for waiter in ended { waiter.refuse(result) }
         arm(clock())
     }

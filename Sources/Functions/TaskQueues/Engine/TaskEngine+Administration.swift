@@ -58,16 +58,16 @@ extension TaskEngine {
     /// - Returns: their number.
     package func purge(_ queue: String) async throws(Refusal) -> Int {
         try await require(queue)
-        let count = try await store { store throws(StoreError) in try store.purge(queue) }
-        withdraw(nil, of: queue)
-        return count
+        let purged = try await store { store throws(StoreError) in try store.purge(queue) }
+        withdraw(nil, through: purged.through, of: queue)
+        return purged.count
     }
 
     /// Deletes a task.
     package func delete(_ id: String, of queue: String) async throws(Refusal) {
         try await require(queue)
         guard try await store({ store throws(StoreError) in try store.delete(id, of: queue) }) else { throw .noTask }
-        withdraw(id, of: queue)
+        withdraw(id, through: .max, of: queue)
     }
 
     /// Makes a task due whose time has not come.

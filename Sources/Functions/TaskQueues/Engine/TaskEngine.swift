@@ -201,10 +201,10 @@ package final class TaskEngine {
         gates[queue]?.isPaused = isPaused
     }
 
-    /// Forgets tasks that were deleted from the store: one, or all of a queue.
-    func withdraw(_ id: String?, of queue: String) {
-        gates[queue]?.end(id, with: .refused(afterMilliseconds: 0))
-        delivery?.withdraw(queue, of: storage.name, at: id.map { OutboxEvent.path(ofTask: $0, in: queue) })
+    /// Forgets tasks that were deleted from the store: one, or all of a queue up to a sequence. Tasks that were enqueued meanwhile stay.
+    func withdraw(_ id: String?, through sequence: UInt64, of queue: String) {
+        gates[queue]?.end(id, through: sequence, with: .refused(afterMilliseconds: 0))
+        delivery?.withdraw(queue, of: storage.name, at: id.map { OutboxEvent.path(ofTask: $0, in: queue) }, through: sequence)
     }
 
     // MARK: Figures

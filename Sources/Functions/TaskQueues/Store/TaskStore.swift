@@ -105,13 +105,14 @@ package final class TaskStore: OutboxContent {
 
     /// Deletes all tasks of a queue. Those that run may end, and are not repeated.
     ///
-    /// - Returns: their number.
-    func purge(_ queue: String) throws(StoreError) -> Int {
+    /// - Returns: their number, and the sequence up to which the tasks were deleted.
+    func purge(_ queue: String) throws(StoreError) -> (count: Int, through: UInt64) {
+        let through = try outbox.takeSequence()
         let count = try outbox.removeAll(of: queue) + run("DELETE FROM later WHERE queue = ?1", .text(queue))
         try run("DELETE FROM name WHERE queue = ?1 AND given = 0", .text(queue))
         try run("UPDATE name SET ended = ?2, sequence = 0 WHERE queue = ?1 AND ended IS NULL", .text(queue), .integer(clock()))
         change(queue) { ($0.count, $0.bytes) = (0, 0) }
-        return count
+        return (count, through)
     }
 
     // MARK: Tasks
@@ -125,6 +126,8 @@ package final class TaskStore: OutboxContent {
             guard let time = ended.time, abs(now - time) >= Self.nameMilliseconds else { return .failure(.exists) }
             try run("DELETE FROM name WHERE queue = ?1 AND id = ?2", .text(task.queue), .text(id))
         }
+        // Faster than names are added, so that a busy queue does not keep old ones.
+        if task.id != nil { try forgetNames(2) }
         let id = task.id ?? outbox.nextID()
         let due = task.due ?? now
         var event = OutboxEvent(task, id: id, due: due)
@@ -214,7 +217,7 @@ package final class TaskStore: OutboxContent {
         return due
     }
 
-    /// Appends tasks that are due to the outbox, and forgets names that have ended long ago.
+    /// Appends tasks that are due to the outbox, and forgets some names that have ended long ago.
     func release() throws(StoreError) {
         let now = clock()
         let found = try rows(
@@ -233,11 +236,16 @@ package final class TaskStore: OutboxContent {
                 "UPDATE name SET sequence = ?3 WHERE queue = ?1 AND id = ?2", .text(key.function), .text(event.id), .integer(Int64(event.sequence)))
         }
         nextDue = nil
+        try forgetNames(Self.forgottenMax)
+    }
+
+    /// Forgets names whose tasks have ended long ago.
+    private func forgetNames(_ most: Int) throws(StoreError) {
         try run(
             """
             DELETE FROM name WHERE (queue, id) IN
-            (SELECT queue, id FROM name WHERE ended IS NOT NULL AND ended <= ?1 ORDER BY ended LIMIT \(Self.forgottenMax))
-            """, .integer(now - Self.nameMilliseconds))
+            (SELECT queue, id FROM name WHERE ended IS NOT NULL AND ended <= ?1 ORDER BY ended LIMIT ?2)
+            """, .integer(clock() - Self.nameMilliseconds), .integer(Int64(most)))
     }
 
     // MARK: Lists
@@ -266,6 +274,10 @@ extension TaskStore: OutboxKeeper {
             counts.bytes += size
         }
     }
+
+    package func didResize(_ key: EventKey, by bytes: Int) { change(key.function) { $0.bytes = max(0, $0.bytes + bytes) } }
+
+    package func didReplay(_ event: OutboxEvent) throws(StoreError) { try setName(event.id, of: event.key, isGiven: false) }
 
     package func willRemove(_ key: EventKey, size: Int) throws(StoreError) {
         change(key.function) { counts in

@@ -61,9 +61,9 @@ extension HearthHost {
     func endServing() async {
         enter(.ending)
         drainTimer = nil
+        await withCheckedContinuation { continuation in dispatcher.stop { continuation.resume() } }
         await telemetry?.stop()
         metrics.stop()
-        await withCheckedContinuation { continuation in dispatcher.stop { continuation.resume() } }
         await withCheckedContinuation { continuation in delivery.finish { continuation.resume() } }
         await restores.end()
         database.stop()

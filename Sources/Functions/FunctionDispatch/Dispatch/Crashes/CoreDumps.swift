@@ -3,6 +3,7 @@ import Files
 import FunctionWorker
 import Glibc
 import Logging
+import Logs
 
 /// Moves the core dumps of crashed workers from their folders into `cores` of the data directory, and keeps the newest. Belongs to the
 /// dispatcher's loop.
@@ -29,7 +30,7 @@ final class CoreDumps {
         guard let prefix = CorePattern.current.prefix else { return }
         let store = CoreDumpStore(directory: directory, limits: limits)
         let (folder, name) = ("\(folders)/\(artifact.folder)", artifact.name)
-        loop.offload { store.keep(from: folder, prefix: prefix, name: "\(name)-\(pid)") } then: { [log, limits] kept in
+        loop.offload { store.keep(from: folder, prefix: prefix, name: name, pid: pid) } then: { [log, limits] kept in
             guard let kept else {
                 return log.warning("no core dump of an instance was found", metadata: ["plugin": "\(name)", "pid": "\(pid)"])
             }
@@ -86,39 +87,64 @@ struct CoreDumpStore: Sendable {
     let limits: CoreDumpLimits
 
     private static let suffix = ".core"
+    /// The most files of a folder that are looked at.
+    private static let lookedAtMax = 1000
 
     /// Moves the dump out of a worker's folder, and removes the oldest kept ones.
     ///
     /// - Returns: nil if there is none.
-    func keep(from folder: String, prefix: String, name: String) -> (file: String, bytes: Int)? {
-        guard let found = newest(in: folder, prefix) else { return nil }
+    func keep(from folder: String, prefix: String, name: String, pid: Int32) -> (file: String, bytes: Int)? {
+        guard let found = newest(in: folder, prefix, pid) else { return nil }
+        defer { close(found.descriptor) }
         mkdir(directory, 0o700)
-        let file = "\(directory)/\(found.milliseconds)-\(name)\(Self.suffix)"
-        // The file is closed to others before it gets its name.
-        guard chmod(found.path, 0o600) == 0, rename(found.path, file) == 0 else { return nil }
+        // The time is the host's: the plugin could set that of the file.
+        let file = "\(directory)/\(WallClock.now().unixMilliseconds)-\(name)-\(pid)\(Self.suffix)"
+        // By its descriptor, before it gets its name: another worker of the plugin may put something else in its place at any time.
+        guard fchmod(found.descriptor, 0o600) == 0, rename(found.path, file) == 0 else { return nil }
+        guard Self.isSame(file, found.descriptor) else {
+            FileTree.remove(file)
+            return nil
+        }
         for old in kept.dropLast(limits.countMax) { unlink("\(directory)/\(old)") }
         return (file, found.bytes)
+    }
+
+    /// Whether a path leads to an open file itself.
+    private static func isSame(_ path: String, _ descriptor: Int32) -> Bool {
+        var (named, opened) = (stat(), stat())
+        return lstat(path, &named) == 0 && fstat(descriptor, &opened) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino
     }
 
     /// The names of the kept dumps, oldest first.
     private var kept: [String] { Folder.names(in: directory).filter { $0.hasSuffix(Self.suffix) }.sorted() }
 
-    /// The newest core dump in a folder. Files of other kinds, links, and files with several names are left alone: the plugin may have made them.
-    private func newest(in folder: String, _ prefix: String) -> (path: String, bytes: Int, milliseconds: Int)? {
-        var newest: (path: String, bytes: Int, milliseconds: Int)?
-        for name in Folder.names(in: folder) where name.hasPrefix(prefix) {
+    /// The core dump of a process in a folder: one with its id in the name, otherwise the newest. Files of other kinds, links, and files with
+    /// several names are left alone: the plugin may have made them.
+    private func newest(in folder: String, _ prefix: String, _ pid: Int32) -> (path: String, descriptor: Int32, bytes: Int)? {
+        let names = Folder.names(in: folder).filter { $0.hasPrefix(prefix) }
+        let own = names.filter { $0.split { !$0.isNumber }.contains { $0 == "\(pid)" } }
+        var newest: (path: String, descriptor: Int32, bytes: Int, time: Int)?
+        for name in (own.isEmpty ? names : own).prefix(Self.lookedAtMax) {
             let path = "\(folder)/\(name)"
             let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             guard file >= 0 else { continue }
-            defer { close(file) }
-            var status = stat()
-            var head = [UInt8](repeating: 0, count: 18)
-            guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1, status.st_uid == geteuid(),
-                read(file, &head, 18) == 18, head.starts(with: [0x7F, 0x45, 0x4C, 0x46]), head[16] == 4
-            else { continue }
-            let milliseconds = status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1_000_000
-            if newest.map({ milliseconds >= $0.milliseconds }) ?? true { newest = (path, Int(status.st_size), milliseconds) }
+            guard let status = Self.status(ofDump: file), status.st_size <= limits.bytesMax, newest.map({ status.st_mtim.tv_sec >= $0.time }) ?? true
+            else {
+                close(file)
+                continue
+            }
+            if let newest { close(newest.descriptor) }
+            newest = (path, file, Int(status.st_size), status.st_mtim.tv_sec)
         }
-        return newest
+        return newest.map { ($0.path, $0.descriptor, $0.bytes) }
+    }
+
+    private static func status(ofDump file: Int32) -> stat? {
+        var status = stat()
+        var head = [UInt8](repeating: 0, count: 18)
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1, status.st_uid == geteuid(),
+            read(file, &head, 18) == 18, head.starts(with: [0x7F, 0x45, 0x4C, 0x46]), head[16] == 4
+        else { return nil }
+        return status
     }
 }

@@ -126,7 +126,7 @@ extension ServiceCall {
     /// - Parameter lane: the lane of the invocation that makes the call.
     init?(_ header: FrameHeader, head: Span<UInt8>, payload: Span<UInt8>, on lane: ChannelLane) {
         let words = head.array().split(separator: 0, omittingEmptySubsequences: false)
-        guard words.count == 3 else { return nil }
+        guard words.count == 3, words[0].count <= Self.nameBytesMax, words[1].count <= Self.nameBytesMax else { return nil }
         self.init(
             artifact: lane.identity.artifact, service: String(decoding: words[0], as: UTF8.self), method: String(decoding: words[1], as: UTF8.self),
             payload: payload.array(), chain: lane.invocation(header.invocation)?.chain ?? EventChain(),
