@@ -26,7 +26,7 @@ class Session:
         self.process = Commands(host, folder).start('debug', function, '--json')
         self.states, self.buffer = [], b''
 
-    def state(self, name, seconds=30):
+    def state(self, name, seconds=60):
         """Waits for the state of this name."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -65,8 +65,8 @@ def debug(tmp_path):
 
 @contextlib.contextmanager
 def debugger(pid, *commands):
-    """gdb, attached to a process."""
-    gdb = subprocess.Popen(['gdb', '-nx', '-q', '-p', str(pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    """gdb, attached to a process. Reading the debug information of the host would take half a minute."""
+    gdb = subprocess.Popen(['gdb', '-nx', '-q', '--readnever', '-p', str(pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         for command in commands:
             gdb.stdin.write(f'{command}\n'.encode())
@@ -98,7 +98,7 @@ def test_a_breakpoint(loops, launch, debug):
     with debugger(waiting['pid'], 'set pagination off', 'break hearth_plugin_entry', 'break invoke', 'continue') as gdb:
         running = session.state('running')
         assert running['debugger'] == gdb.pid
-        until(lambda: is_stopped(waiting['pid']) and not answers, 'the call has reached the breakpoint')
+        until(lambda: is_stopped(waiting['pid']) and not answers, 'the call has reached the breakpoint', 60)
         # Longer than the deadline of the call, and than an event loop may be blocked.
         time.sleep(2.5)
         assert not answers
@@ -132,7 +132,7 @@ def test_a_command_that_is_killed(launch, debug):
     session = debug(host, 'pid')
     pid = session.state('waiting')['pid']
     session.process.kill()
-    until(lambda: not pathlib.Path(f'/proc/{pid}').exists(), 'the worker ends without its command', 30)
+    until(lambda: not pathlib.Path(f'/proc/{pid}').exists(), 'the worker ends without its command', 60)
     assert host.result('pid') != pid
 
 
