@@ -14,6 +14,8 @@ from hearth import BINARY, INTERNAL
 from processes import until
 from test_crashes import crash_line
 
+# gdb reads the debug information of the host, which takes its time, and the tests about dumps wait for each other.
+pytestmark = pytest.mark.timeout(400)
 PATTERN = pathlib.Path('/proc/sys/kernel/core_pattern')
 DUMPS = {'crashes': {'coreDumps': True}}
 
@@ -91,8 +93,6 @@ def crash(host, times):
         host.result('fine')
 
 
-# gdb reads the debug information of the host, which takes its time.
-@pytest.mark.timeout(400)
 @pytest.mark.usefixtures('relative_pattern')
 def test_core_dumps_on_request(launch, tmp_path):
     host = launch(['breaks'], config={'crashes': {'coreDumps': True, 'coreDumpsKept': 2}})
@@ -110,8 +110,6 @@ def test_core_dumps_on_request(launch, tmp_path):
     assert left == []
 
 
-# It may wait for the other test.
-@pytest.mark.timeout(400)
 @pytest.mark.usefixtures('relative_pattern')
 def test_core_dumps_are_bounded(launch):
     host = launch(['breaks'], config={'crashes': {'coreDumps': True, 'coreDumpBytes': 65536}})
