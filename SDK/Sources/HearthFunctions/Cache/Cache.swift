@@ -31,7 +31,10 @@ public struct Cache: Sendable {
 
     /// Sets a value.
     ///
-    /// - Parameter ttlSeconds: how long it is kept, up to 30 days; nil for as long as there is room.
+    /// - Parameters:
+    ///   - key: 1 to 512 bytes.
+    ///   - value: the value, which is kept as JSON.
+    ///   - ttlSeconds: how long it is kept, up to 30 days; nil for as long as there is room.
     public func set(_ key: String, _ value: some Encodable, ttlSeconds: Double? = nil) async throws(CacheError) {
         _ = try await call("set", try payload(key, value, ttlSeconds))
     }
@@ -53,7 +56,10 @@ public struct Cache: Sendable {
 
     /// Adds to an integer, in one step. A missing one counts as 0.
     ///
-    /// - Parameter ttlSeconds: how long a new number is kept. An existing one keeps its time.
+    /// - Parameters:
+    ///   - key: 1 to 512 bytes.
+    ///   - number: what is added; it may be negative.
+    ///   - ttlSeconds: how long a new number is kept. An existing one keeps its time.
     /// - Returns: the sum.
     /// - Throws: `notANumber` if there is another value, or the sum has more than 64 bits.
     @discardableResult
