@@ -66,7 +66,8 @@ def debug(tmp_path):
 @contextlib.contextmanager
 def debugger(pid, *commands):
     """gdb, attached to a process. Reading the debug information of the host would take half a minute."""
-    gdb = subprocess.Popen(['gdb', '-nx', '-q', '--readnever', '-p', str(pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    gdb = subprocess.Popen(['gdb', '-nx', '-q', '--readnever', '-p', str(pid)],
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         for command in commands:
             gdb.stdin.write(f'{command}\n'.encode())
