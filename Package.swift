@@ -223,10 +223,8 @@ let package = Package(
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Telemetry", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
                 "RealtimeDatabase", "DatabaseAPI", "Passwords", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck",
-                "Messaging", "PluginBuild", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "Schedules",
-                "TaskQueues", "FunctionServices",
-                "Deployment", "HostCore",
-                "Administration", "Store", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
+                "Messaging", "PluginBuild", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "Schedules", "TaskQueues",
+                "FunctionServices", "Deployment", "HostCore", "Administration", "Store", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 
         // Command: the program that people type.

@@ -7,14 +7,12 @@ import subprocess
 import time
 from pathlib import Path
 
-from harness import hearth, machine
+from harness import hearth, parts
 from harness.database.host import OWNER, PROJECT
 from harness.load import burst, median, raw_request, write_requests
 from harness.paths import BUILD, LOAD
 from harness.paths import PROJECT as SOURCES
-from harness.processes import stop_all, stop_all_at_exit
 from harness.servers import Running, Server, json_request
-from harness.session import SECONDS_MAX
 from harness.tools import Missing, program, say
 
 ENQUEUES_MIN = 10_000
@@ -28,30 +26,7 @@ QUEUES = f"/v2/projects/{PROJECT}/locations/us-central1/queues"
 
 
 def main(parser: argparse.ArgumentParser) -> int:
-    parser.add_argument("--seconds", type=int, default=10, choices=range(1, SECONDS_MAX + 1), metavar="N", help="length of a burst")
-    parser.add_argument("--rounds", type=int, default=3, choices=range(1, 21), metavar="N", help="bursts of each kind, in turn")
-    parser.add_argument("--only", choices=["enqueues", "slots"], help="only one of the parts")
-    parser.add_argument("--hearth", type=Path, help="the hearth to measure, instead of .build/release/hearth")
-    parser.add_argument("--json", type=Path, help="also write everything into this file")
-    options = parser.parse_args()
-    stop_all_at_exit()
-    parts = {"enqueues": _enqueues, "slots": _slots}
-    try:
-        results = {"machine": machine.description()}
-        for name, part in parts.items():
-            if options.only in (None, name):
-                results[name] = part(options)
-    except Missing as reason:
-        say(f"not measured. {reason}")
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    finally:
-        stop_all()
-    print(json.dumps(results, indent=2))
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=2) + "\n")
-    return 0
+    return parts.main(parser, {"enqueues": _enqueues, "slots": _slots})
 
 
 def _library() -> Path:
@@ -66,17 +41,16 @@ def _library() -> Path:
     return made
 
 
-def _server(options: argparse.Namespace, name: str) -> Server:
+def _server(build: hearth.Build, name: str) -> Server:
     library = _library()
 
     def command(port: int, scratch: Path) -> list[str]:
-        binary = (options.hearth or hearth.Build().program).resolve()
-        if not binary.exists():
-            raise Missing(f"{binary} is not built: swift build -c release")
+        if not build.program.exists():
+            raise Missing(f"{build.program} is not built: swift build -c release")
         configuration = scratch / "functions.json"
         more = {"functions": {"steady": {"minInstances": 1}}, "tasks": {"maxTasks": 100_000_000, "maxBytes": 1 << 36}}
         configuration.write_text(json.dumps({"project": PROJECT, "plugins": {"Queues": {"library": str(library)}}, **more}))
-        return [str(binary), "serve", "--config", str(configuration), "--port", str(port), "--data", str(scratch / "data")]
+        return [str(build.program), "serve", "--config", str(configuration), "--port", str(port), "--data", str(scratch / "data")]
 
     return Server(name, command)
 
@@ -93,7 +67,7 @@ def _request(queue: str) -> bytes:
     return raw_request("POST", f"{QUEUES}/{queue}/tasks", json.dumps(task), "Bearer owner")
 
 
-def _enqueues(options: argparse.Namespace) -> dict:
+def _enqueues(build: hearth.Build, options: argparse.Namespace) -> dict:
     """Bursts of enqueues into a queue that is paused, and of writes of values of the same size, in turn."""
     value = json.dumps({"to": "ada@example.com", "subject": "Hello", "number": 12345})
     files = {
@@ -102,7 +76,7 @@ def _enqueues(options: argparse.Namespace) -> dict:
             BUILD / "requests" / "task-writes.txt", [raw_request("PUT", "/held/n##########.json?print=silent", value, "Bearer owner")]),
     }
     found: dict[str, list[float]] = {name: [] for name in files}
-    with _server(options, "hearth-enqueues").start(None) as running:
+    with _server(build, "hearth-enqueues").start(None) as running:
         running.wait_until(lambda port: json_request(port, "GET", "/_/ready")[0] == 200)
         _post(running, "/_/api/tasks/held:pause")
         for _ in range(options.rounds):
@@ -124,9 +98,9 @@ def _starts(running: Running) -> list[int]:
     return sorted(int(line.split()[1]) for line in lines if line.startswith("steady "))
 
 
-def _slots(options: argparse.Namespace) -> dict:
+def _slots(build: hearth.Build, _: argparse.Namespace) -> dict:
     """The starts of tasks of a full queue, beside the slots of its rate."""
-    with _server(options, "hearth-slots").start(None) as running:
+    with _server(build, "hearth-slots").start(None) as running:
         running.wait_until(lambda port: json_request(port, "GET", "/_/ready")[0] == 200)
         _post(running, "/_/api/tasks/steady:pause")
         for _ in range(SLOTS):

@@ -55,7 +55,7 @@ extension SDK {
                 }
                 OnTaskDispatched("broken") { (_: TaskRequest<JSONValue>) in throw HttpsError(.aborted, "no") }
                 OnCall("enqueue") { (request: CallableRequest<String>) in
-                    let options = TaskOptions(scheduleDelaySeconds: 5, id: request.data, headers: ["X-A": "1"])
+                    let options = TaskOptions(scheduleDelaySeconds: 5, id: request.data.isEmpty ? nil : request.data, headers: ["X-A": "1"])
                     return try await tasks.queue("work").enqueue(7, options: options)
                 }
                 OnCall("delete") { (request: CallableRequest<String>) in try await tasks.queue("work").delete(request.data) }
@@ -72,6 +72,10 @@ extension SDK {
                 await #expect(throws: HttpsError.self) { try await app.call("enqueue", "one") }
                 _ = try await app.call("delete", "one")
                 #expect(await app.memory?.enqueuedTasks() == [])
+                // An id that was made is not made again for another task.
+                let first = try await app.call("enqueue", "")
+                _ = try await app.call("delete", first)
+                #expect(try await app.call("enqueue", "") != first)
             }
         }
     }

@@ -22,6 +22,8 @@ final class ExportLane {
     private var attempts = 0
     private var isSending = false
     private var isFailing = false
+    /// Whether what waits is the last.
+    private var isEnding = false
     /// Called once nothing waits, while the lane ends.
     private var completion: (() -> Void)?
     private(set) var figures = Figures()
@@ -46,7 +48,7 @@ final class ExportLane {
     }
 
     /// Whether another body may be added.
-    var hasRoom: Bool { waiting.count < Self.waitingMax && completion == nil }
+    var hasRoom: Bool { waiting.count < Self.waitingMax && !isEnding }
 
     /// Sends a body after those that wait.
     func add(_ body: [UInt8]) {
@@ -56,6 +58,7 @@ final class ExportLane {
 
     /// Sends what waits, each body once, and calls `completion` once.
     func end(_ completion: @escaping () -> Void) {
+        isEnding = true
         self.completion = completion
         sendNext()
     }
@@ -64,9 +67,8 @@ final class ExportLane {
         guard !isSending else { return }
         timer.stop()
         guard let body = waiting.first else {
-            let completion = completion
-            if completion != nil { self.completion = {} }
             completion?()
+            completion = nil
             return
         }
         isSending = true
@@ -125,7 +127,7 @@ final class ExportLane {
             isFailing = false
             figures.sent += 1
             removeFirst()
-        case .again(let reason, let milliseconds) where attempts < Self.attemptsMax && completion == nil:
+        case .again(let reason, let milliseconds) where attempts < Self.attemptsMax && !isEnding:
             tell(reason)
             return timer.start(afterMilliseconds: milliseconds ?? 1000 << UInt64(attempts - 1))
         case .again(let reason, _), .refused(let reason):

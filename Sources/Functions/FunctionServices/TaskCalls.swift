@@ -31,7 +31,7 @@ package final class TaskCalls: Service {
             switch call.method {
             case "enqueue":
                 var task = try request.task()
-                // Not the chain of events: a function may enqueue its own next task for ever, at the rate of its queue.
+                // The task begins a chain of events of its own: a function may enqueue its next task without end, at the rate of its queue.
                 task.trace = call.trace
                 tasks.enqueue(task, on: loop) { result in
                     switch result {

@@ -5,6 +5,8 @@ internal import HearthJSON
 struct MemoryTasks {
     /// The payloads of the calls of `enqueue`, with their ids.
     private(set) var enqueued: [JSONObject] = []
+    /// The number of ids that were made.
+    private var madeCount = 0
 
     mutating func call(_ method: String, _ payload: [UInt8], isQueue: (String) -> Bool) -> ServiceOutcome {
         guard var task = (try? JSONValue(parsing: payload))?.object, let queue = task["queue"]?.string else {
@@ -16,11 +18,13 @@ struct MemoryTasks {
         switch method {
         case "enqueue":
             guard id == nil || place == nil else { return Self.failure("already-exists", "Requested entity already exists") }
-            let own = id ?? "task-\(enqueued.count + 1)"
+            if id == nil { madeCount += 1 }
+            let own = id ?? "task-\(madeCount)"
             task["id"] = .string(own)
             enqueued.append(task)
             return .value(["id": .string(own)])
         case "delete":
+            guard id != nil else { return Self.failure("invalid-argument", "id is not a string") }
             guard let place else { return Self.failure("not-found", "Requested entity was not found.") }
             enqueued.remove(at: place)
             return .value(.null)

@@ -1,4 +1,5 @@
 import EventLoop
+import Files
 import FunctionWorker
 import Glibc
 
@@ -87,20 +88,10 @@ package final class DebugSession {
 
     /// The process that traces another one; 0 if there is none.
     private static func tracer(of pid: Int32) -> Int32 {
-        guard let text = SystemFileText.read("/proc/\(pid)/status"), let start = text.firstRange(of: "TracerPid:")?.upperBound else { return 0 }
+        guard let text = try? WholeFile.readText("/proc/\(pid)/status", sizeBytesMax: 64 * 1024),
+            let start = text.firstRange(of: "TracerPid:")?.upperBound
+        else { return 0 }
         return Int32(text[start...].drop { $0 == " " || $0 == "\t" }.prefix { $0.isNumber }) ?? 0
-    }
-}
-
-/// Small files of the kernel.
-private enum SystemFileText {
-    static func read(_ path: String) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var room = [UInt8](repeating: 0, count: 4096)
-        let count = Glibc.read(file, &room, room.count)
-        return count > 0 ? String(decoding: room[..<count], as: UTF8.self) : nil
     }
 }
 
